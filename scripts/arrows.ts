@@ -6,7 +6,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
-const levels = [['devnet'], ['cli', 'server', 'runner'], ['views', 'indexer', 'steward'], ['git', 'atproto', 'workflows'], ['queue'], ['lexicons']]
+const levels = [
+  ['devnet'],
+  ['cli', 'server', 'runner'],
+  ['views', 'indexer', 'steward'],
+  ['git', 'atproto', 'workflows'],
+  ['queue'],
+  ['lexicons'],
+]
 const levelOf = new Map(levels.flatMap((names, level) => names.map(name => [name, level] as const)))
 /** `knotless serve` is a command of the one binary, so the command line may start the server. */
 const allowed = new Set(['cli -> server'])
