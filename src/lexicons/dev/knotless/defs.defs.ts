@@ -91,7 +91,22 @@ const permission = /*#__PURE__*/ l.typedObject<Permission>($nsid, "permission", 
 export { permission };
 
 /** What the caller may do with the pull now. */
-type Can = { $type?: "dev.knotless.defs#can";"queue":Permission;"leave":Permission;"merge":Permission };
+type Can = { $type?: "dev.knotless.defs#can";
+
+  /**
+   * Whether the caller may do something now.
+   */
+  "queue":Permission;
+
+  /**
+   * Whether the caller may do something now.
+   */
+  "leave":Permission;
+
+  /**
+   * Whether the caller may do something now.
+   */
+  "merge":Permission };
 
 export type { Can };
 
@@ -196,7 +211,12 @@ type Standing = { $type?: "dev.knotless.defs#standing";
   /**
    * Pre-flights it waits for.
    */
-  "preflights"?:(Preflight)[];"batch"?:BatchRef | undefined;
+  "preflights"?:(Preflight)[] | undefined;
+
+  /**
+   * A pull's place in a batch.
+   */
+  "batch"?:BatchRef | undefined;
 
   /**
    * Of an ejection: the headline.
@@ -226,7 +246,12 @@ type Standing = { $type?: "dev.knotless.defs#standing";
   /**
    * The head when it was queued, when it is another now (QUE-9).
    */
-  "queuedAtHead"?:string;"backdated"?:Backdated | undefined };
+  "queuedAtHead"?:string | undefined;
+
+  /**
+   * A record first seen long after its key's time (REC-9).
+   */
+  "backdated"?:Backdated | undefined };
 
 export type { Standing };
 
@@ -306,7 +331,12 @@ type CheckView = { $type?: "dev.knotless.defs#checkView";
   /**
    * The check record.
    */
-  "uri":l.AtUriString;"runner":AccountView;
+  "uri":l.AtUriString;
+
+  /**
+   * An account.
+   */
+  "runner":AccountView;
 
   /**
    * The workflow.
@@ -411,7 +441,12 @@ type PullView = { $type?: "dev.knotless.defs#pullView";
   /**
    * Its content id.
    */
-  "cid":l.CidString;"author":AccountView;
+  "cid":l.CidString;
+
+  /**
+   * An account.
+   */
+  "author":AccountView;
 
   /**
    * Its title.
@@ -421,7 +456,12 @@ type PullView = { $type?: "dev.knotless.defs#pullView";
   /**
    * The target.
    */
-  "branch":string;"head":HeadView;
+  "branch":string;
+
+  /**
+   * A head.
+   */
+  "head":HeadView;
 
   /**
    * True for a draft.
@@ -451,7 +491,12 @@ const pullView = /*#__PURE__*/ l.typedObject<PullView>($nsid, "pullView", /*#__P
 export { pullView };
 
 /** A queued pull. */
-type EntryView = { $type?: "dev.knotless.defs#entryView";"pull":PullView;
+type EntryView = { $type?: "dev.knotless.defs#entryView";
+
+  /**
+   * A pull.
+   */
+  "pull":PullView;
 
   /**
    * From 1, over the whole queue.
@@ -466,12 +511,22 @@ type EntryView = { $type?: "dev.knotless.defs#entryView";"pull":PullView;
   /**
    * Its key: the order of the queue.
    */
-  "key":l.TidString;"queuedBy":AccountView;
+  "key":l.TidString;
+
+  /**
+   * An account.
+   */
+  "queuedBy":AccountView;
 
   /**
    * The time in its key.
    */
-  "queuedAt":l.DatetimeString;"standing":Standing };
+  "queuedAt":l.DatetimeString;
+
+  /**
+   * Where a pull stands, in the same words everywhere (STA-1, STA-3).
+   */
+  "standing":Standing };
 
 export type { EntryView };
 
@@ -491,7 +546,12 @@ type MemberView = { $type?: "dev.knotless.defs#memberView";
   /**
    * Its title.
    */
-  "title"?:string;"author"?:AccountView | undefined;
+  "title"?:string | undefined;
+
+  /**
+   * An account.
+   */
+  "author"?:AccountView | undefined;
 
   /**
    * Its head.
@@ -591,12 +651,22 @@ const failedCheckView = /*#__PURE__*/ l.typedObject<FailedCheckView>($nsid, "fai
 export { failedCheckView };
 
 /** A pull turned away. */
-type EjectionView = { $type?: "dev.knotless.defs#ejectionView";"pull":PullView;
+type EjectionView = { $type?: "dev.knotless.defs#ejectionView";
+
+  /**
+   * A pull.
+   */
+  "pull":PullView;
 
   /**
    * The record.
    */
-  "record":l.AtUriString;"by":AccountView;
+  "record":l.AtUriString;
+
+  /**
+   * An account.
+   */
+  "by":AccountView;
 
   /**
    * When.
@@ -646,7 +716,12 @@ type LandedView = { $type?: "dev.knotless.defs#landedView";
   /**
    * When.
    */
-  "at":l.DatetimeString;"by":AccountView;
+  "at":l.DatetimeString;
+
+  /**
+   * An account.
+   */
+  "by":AccountView;
 
   /**
    * In the order they landed.
@@ -661,7 +736,12 @@ const landedView = /*#__PURE__*/ l.typedObject<LandedView>($nsid, "landedView", 
 export { landedView };
 
 /** Who lands the queues. */
-type LanderView = { $type?: "dev.knotless.defs#landerView";"account":AccountView;
+type LanderView = { $type?: "dev.knotless.defs#landerView";
+
+  /**
+   * An account.
+   */
+  "account":AccountView;
 
   /**
    * True when the repository names it.
@@ -796,7 +876,12 @@ type QueueSummary = { $type?: "dev.knotless.defs#queueSummary";
   /**
    * Its name.
    */
-  "name":string;"owner":AccountView;
+  "name":string;
+
+  /**
+   * An account.
+   */
+  "owner":AccountView;
 
   /**
    * The branch.
@@ -816,7 +901,12 @@ type QueueSummary = { $type?: "dev.knotless.defs#queueSummary";
   /**
    * Batches in flight.
    */
-  "batches":number;"health":HealthView;
+  "batches":number;
+
+  /**
+   * How a queue does, in words (STA-4).
+   */
+  "health":HealthView;
 
   /**
    * When a batch last landed.

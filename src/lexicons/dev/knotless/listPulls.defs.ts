@@ -32,7 +32,17 @@ type $lxm = typeof $lxm;
 export { $lxm };
 
 /** A pull and where it stands. */
-type Pull = { $type?: "dev.knotless.listPulls#pull";"pull":KnotlessDefs.PullView;"standing":KnotlessDefs.Standing };
+type Pull = { $type?: "dev.knotless.listPulls#pull";
+
+  /**
+   * A pull.
+   */
+  "pull":KnotlessDefs.PullView;
+
+  /**
+   * Where a pull stands, in the same words everywhere (STA-1, STA-3).
+   */
+  "standing":KnotlessDefs.Standing };
 
 export type { Pull };
 
