@@ -1,0 +1,60 @@
+/**
+ * `npm test`: the checks, then every test of test/ and e2e/ in processes of their own, two at a time. Arguments are parts of file names to run
+ * only those (`npm test -- queue/`). Ends with one line, `N passed, N failed`, and exits 1 when anything failed.
+ */
+import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, relative } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { findBrowser } from './browser.ts'
+import { root, runChecks } from './checks.ts'
+
+const wanted = process.argv.slice(2).filter(word => !word.startsWith('--'))
+
+function files(dir: string, ending: string): string[] {
+  return readdirSync(join(root, dir), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && entry.name.endsWith(ending))
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(path => wanted.length === 0 || wanted.some(word => relative(root, path).includes(word)))
+    .sort()
+}
+
+const counts = { passed: 0, failed: 0, skipped: 0 }
+
+async function runTests(paths: string[], concurrency: number): Promise<void> {
+  if (paths.length === 0) return
+  const stream = run({ files: paths, concurrency, isolation: 'process', cwd: root })
+  stream.on('test:pass', event => {
+    if (event.details.type === 'suite') return
+    if (event.skip !== undefined) counts.skipped++
+    else counts.passed++
+  })
+  stream.on('test:fail', event => {
+    if (event.details.type !== 'suite') counts.failed++
+  })
+  await new Promise<void>((done, failed) => {
+    stream.on('error', failed)
+    const report = stream.compose(spec)
+    report.on('end', done)
+    report.on('error', failed)
+    report.pipe(process.stdout, { end: false })
+  })
+}
+
+if (wanted.length === 0) {
+  for (const { ok } of await runChecks()) counts[ok ? 'passed' : 'failed']++
+}
+await runTests(files('test', '.test.ts'), Math.min(2, availableParallelism()))
+const browserTests = files('e2e', '.e2e.ts')
+if (browserTests.length > 0) {
+  const browser = findBrowser()
+  if (browser === undefined) counts.skipped += browserTests.length
+  else {
+    process.env.KNOTLESS_CHROMIUM = browser
+    await runTests(browserTests, 1)
+  }
+}
+if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
+console.log(`${counts.passed} passed, ${counts.failed} failed`)
+process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1
