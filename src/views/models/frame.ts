@@ -1,0 +1,45 @@
+import type { Account } from './words.ts'
+
+/** What every page takes. */
+export interface Frame {
+  /** Title without the product's name; the makers in `titles.ts` cut what people wrote after 60 graphemes. */
+  title: string
+  /** One sentence for search engines and Open Graph. */
+  description: string
+  /** Whoever is logged in. */
+  viewer?: Account | undefined
+  /** The token for forms and for requests by htmx. */
+  csrf: string
+  /** The server's clock in milliseconds since 1970: all times on the page are said from it. */
+  now: number
+  /** This page's path with its query: where a log-in comes back to. Begins with one slash. */
+  path: string
+  /** The product's version, for the footer. */
+  version: string
+  /** Path of the XRPC answer with the same data. */
+  alternateJson?: string | undefined
+  /** Path of this page's event stream; absent for pages that do not change while one looks. */
+  live?: string | undefined
+  /** Seconds after which the page reloads, when the reader chose so without scripts (`?every=30`). */
+  every?: number | undefined
+}
+
+/** The repository that a page belongs to: for crumbs and tabs. */
+export interface RepoHead {
+  uri: string
+  owner: Account
+  name: string
+  defaultBranch: string
+  /** How many are queued on the default branch. */
+  queued: number
+}
+
+/** A page of a longer list: rows `from` to `to` of `of`, counted from 1; hrefs of its neighbours. */
+export interface Paging {
+  from: number
+  to: number
+  /** Absent where counting all would cost too much. */
+  of?: number | undefined
+  earlier?: string | undefined
+  later?: string | undefined
+}

@@ -1,0 +1,92 @@
+import type { CommitRow, DiffFile } from '../../git/pull.ts'
+import type { Frame, RepoHead } from './frame.ts'
+import type { BatchLine, CheckLine, HealthWords, LanderLine, News, PullLine, StandingWords } from './queue.ts'
+import type { Instant, Permission, RefusalWords, Tone, Words } from './words.ts'
+
+/** The state that the merge box shows (`dev.knotless.defs#box` fits). */
+export interface BoxWords {
+  key: string
+  tone: string
+  headline: Words
+  says: Words
+  since?: Instant | undefined
+  files?: readonly { path: string }[] | undefined
+  moreFiles?: number | undefined
+}
+
+/** What leaving costs: the question before it, and the sentence beside the button. Plain text: htmx asks the question. */
+export interface LeaveWords {
+  question: string
+  beside: string
+}
+
+/** What the merge box is made of. It is also the answer to Add and to Leave, with `refused` or `notice` set. */
+export interface BoxModel {
+  box: BoxWords
+  standing: StandingWords
+  can: { queue: Permission; leave: Permission; merge: Permission }
+  /** A refusal of what was just tried (422). */
+  refused?: RefusalWords | undefined
+  /** What was just done and needs a word, such as that it was queued already. */
+  notice?: { says: Words; advice?: Words | undefined } | undefined
+  leave?: LeaveWords | undefined
+  /** How many of the queue are in flight, for the strip of beads. */
+  inFlight: number
+  health?: HealthWords | undefined
+  lander?: LanderLine | undefined
+  gateway: { did?: string | undefined; delegated: boolean; settingsUrl?: string | undefined }
+  /** Newest run of each workflow at the head; the box lists those that failed. */
+  checks: readonly CheckLine[]
+  /** The failed workflows of an ejection. */
+  failed?: readonly { workflow: string; status: string; check: string }[] | undefined
+  queueOnly: boolean
+  unchecked: boolean
+  /** The pull changes what checks it (ADM-11). */
+  changesChecks: boolean
+  /** The viewer owns the repository: gets links to settings. */
+  isOwner: boolean
+}
+
+/** One line of the timeline; without `at` it says how things are now. */
+export interface TimelineLine {
+  at?: Instant | undefined
+  tone?: Tone | undefined
+  says: Words
+  /** REC-9: when it was first seen, long after the time in its key. */
+  seenAt?: Instant | undefined
+}
+
+/** What git says about the pull; `refused` when it could not be read, with why. */
+export type ChangesModel =
+  | {
+      ok: true
+      commits: readonly CommitRow[]
+      moreCommits: boolean
+      files: readonly DiffFile[]
+      totals: { files: number; additions: number; deletions: number; exact: boolean }
+    }
+  | { ok: false; says: Words }
+
+/** The page of one pull. Box, standing and checks are those of `dev.knotless.getMergeStatus`. */
+export interface PullPage {
+  frame: Frame
+  repo: RepoHead
+  pull: PullLine & { body?: string | undefined }
+  box: BoxModel
+  /** The batch that it is in. */
+  batch?: BatchLine | undefined
+  changes: ChangesModel
+  checks: readonly CheckLine[]
+  timeline: readonly TimelineLine[]
+  news?: News | undefined
+}
+
+/** Before leaving, without scripts. */
+export interface ConfirmLeavePage {
+  frame: Frame
+  repo: RepoHead
+  pull: PullLine
+  standing: StandingWords
+  leave: LeaveWords
+  refused?: RefusalWords | undefined
+}

@@ -1,0 +1,185 @@
+import type { Frame, Paging, RepoHead } from './frame.ts'
+import type { Account, Instant, Permission, Words } from './words.ts'
+
+/** A pull as lists show it (`dev.knotless.defs#pullView` fits). */
+export interface PullLine {
+  uri: string
+  author: Account
+  title: string
+  branch: string
+  draft: boolean
+  state: string
+  createdAt: Instant
+  head?: { repo: string; branch: string; commit?: string | undefined } | undefined
+}
+
+/** Where a pull stands (`#standing` fits). */
+export interface StandingWords {
+  kind: string
+  text: Words
+  label?: string | undefined
+  branch: string
+  position?: number | undefined
+  length?: number | undefined
+  since?: Instant | undefined
+  why?: Words | undefined
+  preflights?: readonly { name: string; status?: string | undefined }[] | undefined
+  reason?: string | undefined
+  ejectionKind?: string | undefined
+  by?: Account | undefined
+  /** The head when it was queued, when it is another now (QUE-9). */
+  queuedAtHead?: string | undefined
+  backdated?: { keyTime: Instant; seenAt: Instant } | undefined
+}
+
+/** How a queue does (`#healthView` fits). */
+export interface HealthWords {
+  kind: string
+  tone: string
+  label?: string | undefined
+  bold: string
+  says: Words
+  advice?: Words | undefined
+  since?: Instant | undefined
+}
+
+/** Who lands (`#landerView` fits). */
+export interface LanderLine {
+  account: Account
+  named: boolean
+  lastSeen?: Instant | undefined
+  running?: boolean | undefined
+  batch?: number | undefined
+  depth?: number | undefined
+  wait?: number | undefined
+  executor?: string | undefined
+  version?: string | undefined
+  git?: string | undefined
+}
+
+/** A run (`#checkView` fits). */
+export interface CheckLine {
+  uri: string
+  runner: Account
+  workflow: string
+  status: string
+  verdict?: string | undefined
+  commit: string
+  baseCommit?: string | undefined
+  preflight?: boolean | undefined
+  isolated?: boolean | undefined
+  summary?: string | undefined
+  createdAt: Instant
+  startedAt?: Instant | undefined
+  finishedAt?: Instant | undefined
+}
+
+/** A batch in flight (`#batchView` fits). */
+export interface BatchLine {
+  state: string
+  base: string
+  tip: string
+  since: Instant
+  members: readonly MemberLine[]
+  checks: readonly CheckLine[]
+  says: Words
+  nothingRan?: boolean | undefined
+  isolated?: boolean | undefined
+}
+
+/** A pull in a batch (`#memberView` fits), in stacking order. */
+export interface MemberLine {
+  pull: string
+  title?: string | undefined
+  author?: Account | undefined
+  head?: string | undefined
+  commit: string
+}
+
+/** A queued pull (`#entryView` fits). */
+export interface EntryLine {
+  pull: PullLine
+  position: number
+  key: string
+  queuedBy: Account
+  queuedAt: Instant
+  standing: StandingWords
+  /** Set when the row is new, or had another place, since the version that the reader has. */
+  cue?: { kind: 'new' } | { kind: 'moved'; from: number } | undefined
+}
+
+/** A pull turned away (`#ejectionView` fits). */
+export interface EjectionLine {
+  pull: PullLine
+  by: Account
+  at: Instant
+  reason: string
+  says?: Words | undefined
+  kind: string
+  commit?: string | undefined
+  checks: readonly { workflow: string; status: string; check: string }[]
+}
+
+/** A batch that landed (`#landedView` fits). */
+export interface LandedLine {
+  tip: string
+  at: Instant
+  by: Account
+  members: readonly MemberLine[]
+}
+
+/** Figures over a span of UTC days (`#statsView` fits). */
+export interface StatsLine {
+  days: number
+  landed: number
+  ejected?: number | undefined
+  medianMinutes?: number | undefined
+  p95Minutes?: number | undefined
+  batchesPassed?: number | undefined
+  batchesEnded?: number | undefined
+}
+
+/** The last change, said politely to those who listen. */
+export interface News {
+  at: Instant
+  says: Words
+}
+
+/** The queue page. `queue` is the answer of `dev.knotless.getQueue`, with phrases in place of texts where there are any. */
+export interface QueuePage {
+  frame: Frame
+  repo: RepoHead
+  queue: {
+    branch: string
+    tip?: string | undefined
+    /** Pulls queued in all. */
+    length: number
+    /** Those of this page and filter. Pulls in batches are in it too; the page shows them in flight only. */
+    queued: readonly EntryLine[]
+    batches: readonly BatchLine[]
+    ejected: readonly EjectionLine[]
+    landed: readonly LandedLine[]
+    health: HealthWords
+    lander?: LanderLine | undefined
+    stats?: readonly StatsLine[] | undefined
+    unchecked: boolean
+    queueOnly: boolean
+    /** The version of the index that this was read from. */
+    version: number
+  }
+  /** When the branch came to its tip, where that is known. */
+  tipAt?: Instant | undefined
+  /** Branches with a queue, the default one first. */
+  branches: readonly { branch: string; length: number }[]
+  filter: { q: string; author: string; mine: boolean }
+  /** Who has pulls in the queue, for the filter. */
+  authors: readonly Account[]
+  /** How many wait (in no batch) in all, and how many of them match the filter. */
+  waiting: { all: number; matching: number }
+  paging: Paging
+  news?: News | undefined
+  /** What the viewer may do with pulls here in general (ADM-1, ADM-2); what one pull's state refuses comes when it is tried. */
+  may: { queue: boolean; leave: boolean }
+  /** What was refused to a form on this page, shown beside the pull concerned. */
+  refused?: { pull: string; refusal: Permission['refusal'] } | undefined
+}

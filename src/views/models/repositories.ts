@@ -1,0 +1,68 @@
+import type { Frame, Paging, RepoHead } from './frame.ts'
+import type { HealthWords, PullLine, StandingWords } from './queue.ts'
+import type { Account, Instant, Words } from './words.ts'
+
+/** A branch with a queue (`dev.knotless.defs#queueSummary` fits). */
+export interface QueueLane {
+  branch: string
+  length: number
+  batches: number
+  health: HealthWords
+  lastLanding?: Instant | undefined
+  isDefault: boolean
+  queueOnly: boolean
+}
+
+export interface RepositoryLine {
+  uri: string
+  owner: Account
+  name: string
+  description?: string | undefined
+  /** The viewer owns it or is a collaborator. */
+  mine: boolean
+  queues: readonly QueueLane[]
+}
+
+/** The list of repositories. */
+export interface HomePage {
+  frame: Frame
+  /** What was searched for; empty for all. */
+  q: string
+  mine: boolean
+  /** How many there are under this search; `mine` only for a viewer. */
+  counts: { all: number; mine?: number | undefined }
+  repositories: readonly RepositoryLine[]
+  paging: Paging
+}
+
+/** A record that counts only when its time has come (REC-3). */
+export interface SleepingRecord {
+  uri: string
+  writer: Account
+  /** What it would say, such as `queued`, `closed` or `pull`. */
+  what: string
+  /** The time in its key. */
+  at: Instant
+  pull?: { title: string; author: Account; uri: string } | undefined
+}
+
+/** The overview of one repository. */
+export interface RepositoryPage {
+  frame: Frame
+  repo: RepoHead
+  description?: string | undefined
+  queues: readonly QueueLane[]
+  pulls: readonly { pull: PullLine; standing: StandingWords }[]
+  filter: { state: 'open' | 'closed' | 'merged'; mine: boolean }
+  paging: Paging
+  collaborators: readonly Account[]
+  /** In the order of the record. */
+  runners: readonly { account: Account; lastSeen?: Instant | undefined; lands: boolean }[]
+  gateway: { did?: string | undefined; here: boolean; delegated: boolean }
+  /** The new address after a transfer. */
+  movedTo?: { owner: Account; name: string } | undefined
+  /** Set when the git state as recorded could not be taken, and what is shown is older: why, and since when. */
+  mirror?: { says: Words; since?: Instant | undefined } | undefined
+  /** For the owner only. */
+  sleeping?: readonly SleepingRecord[] | undefined
+}
