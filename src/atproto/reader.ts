@@ -16,7 +16,7 @@ import {
   readState,
 } from './reader-answers.ts'
 import { UpstreamError } from './upstream-error.ts'
-import { lexOf, type XrpcAnswer, type XrpcParams, type XrpcRefusal, type XrpcRequest, xrpcGet, xrpcUrl } from './xrpc-read.ts'
+import { isNotThere, lexOf, type XrpcAnswer, type XrpcParams, type XrpcRequest, xrpcGet, xrpcUrl } from './xrpc-read.ts'
 
 export type { AccountState, ReadRecord, RecordPage } from './reader-answers.ts'
 
@@ -163,14 +163,6 @@ export function createReader(options: { identity: Identity; fetch: GuardedFetch;
   }
 
   return { getRecord, listRecords, listAllRecords, getLatestCommit, describeRepo, getRepoStatus, getBlob, listReposByCollection, clockSkew }
-}
-
-/** The refusals by which servers say that a record, blob or account is not there; some have a name, some only a sentence. */
-function isNotThere({ status, error, message }: XrpcRefusal): boolean {
-  if (status === 404) return true
-  if (/^(Record|Blob|Repo)NotFound$|^Repo(Takendown|Deactivated|Suspended)$|^Account(NotFound|Takedown|Deactivated)$/.test(error))
-    return true
-  return status === 400 && /^(could not locate record|blob not found|could not find repo)/i.test(message)
 }
 
 function given(signal: AbortSignal | undefined): { signal?: AbortSignal } {

@@ -31,13 +31,18 @@ export interface XrpcAnswer {
 
 const refusalSchema = l.object({ error: l.string(), message: l.optional(l.string()) })
 
-/** The address of a query. */
+/** The address of a method at a service. */
 export function xrpcUrl(service: string, method: Nsid, params: XrpcParams): string {
-  const url = new URL(`/xrpc/${method}`, service)
+  return new URL(xrpcPath(method, params), service).href
+}
+
+/** The path and query of a method; parameters that are undefined are left out. */
+export function xrpcPath(method: Nsid, params: XrpcParams): string {
+  const query = new URLSearchParams()
   for (const [name, value] of Object.entries(params)) {
-    if (value !== undefined) url.searchParams.set(name, String(value))
+    if (value !== undefined) query.set(name, String(value))
   }
-  return url.href
+  return query.size === 0 ? `/xrpc/${method}` : `/xrpc/${method}?${query}`
 }
 
 /** A query, up to its status line. Gives the answer, or the server's refusal when it is one of the caller's making (4xx but for 429). Throws UpstreamError. */
@@ -56,6 +61,14 @@ export async function xrpcGet(fetch: GuardedFetch, url: string, request: XrpcReq
 export function readRefusal(status: number, body: unknown): XrpcRefusal {
   const parsed = refusalSchema.safeParse(body)
   return parsed.success ? { status, error: parsed.value.error, message: parsed.value.message ?? '' } : { status, error: '', message: '' }
+}
+
+/** The refusals by which servers say that a record, blob or account is not there; some have a name, some only a sentence. */
+export function isNotThere({ status, error, message }: XrpcRefusal): boolean {
+  if (status === 404) return true
+  if (/^(Record|Blob|Repo)NotFound$|^Repo(Takendown|Deactivated|Suspended)$|^Account(NotFound|Takedown|Deactivated)$/.test(error))
+    return true
+  return status === 400 && /^(could not locate record|blob not found|could not find repo)/i.test(message)
 }
 
 /** The seconds that `retry-after` or `ratelimit-reset` (a point in time) ask to wait, at most an hour. */
