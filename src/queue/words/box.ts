@@ -1,0 +1,277 @@
+/** What the merge box says: a headline, then why and what to do. */
+import type { Tone } from './labels.ts'
+import { clock, code, commit, count, join, list, ordinal, type Phrase, place, repoName, say, who } from './phrase.ts'
+import { type StandingParts, standingWords } from './standing.ts'
+
+/** Commits are whole ids, people are DIDs, times milliseconds since 1970. */
+export type BoxParts =
+  | {
+      key: 'merged'
+      branch: string
+      commit?: string | undefined
+      by: string
+      /** Size of the batch it landed in; absent when it landed in none. */
+      size?: number | undefined
+      /** Every check of that batch is known to have passed. */
+      checked: boolean
+      queuedBy?: string | undefined
+    }
+  | { key: 'merged-later'; branch: string; commit: string; later: number; head: string }
+  | { key: 'merged-not-there'; branch: string; commit?: string | undefined; by: string; owner: string }
+  | { key: 'closed'; by?: string | undefined }
+  | { key: 'draft'; queuedBy?: string | undefined; ejectedBy?: string | undefined; author: string }
+  | { key: 'landing'; branch: string; size: number; by: string; tip: string }
+  /** A merged record that the branch has not been read for yet (STA-5). */
+  | { key: 'landing-recorded'; branch: string; commit?: string | undefined; by: string }
+  | {
+      key: 'in-batch'
+      size: number
+      position: number
+      branch: string
+      base: string
+      passed: number
+      of: number
+      running: readonly string[]
+    }
+  | { key: 'in-ahead'; size: number; under: number; outcome?: 'passed' | 'red' | undefined }
+  | { key: 'queued'; position: number; length: number; preflights: readonly string[]; why: Phrase }
+  | { key: 'queued-stranded'; position: number; length: number; since?: number | undefined; now: number; owner: string; isOwner: boolean }
+  | { key: 'ejected'; reason: string; says: Phrase }
+  | { key: 'conflict'; branch: string; tip: string; more: number }
+  | { key: 'checks-failed'; names: readonly string[]; head: string; branch: string; tip: string }
+  | { key: 'head-gone'; head: string; owner: string; name: string }
+  | { key: 'gateway-owner'; branch: string }
+  | { key: 'gateway-other'; owner: string }
+  | { key: 'no-runners'; owner: string; name: string; people: readonly string[]; isOwner: boolean; queueOnlyBranch?: string | undefined }
+  | { key: 'not-allowed'; people: readonly string[] }
+  | { key: 'signed-out'; people: readonly string[] }
+  | { key: 'working'; branch: string; head?: string | undefined; tip?: string | undefined }
+  | { key: 'ready-unchecked'; branch: string }
+  | { key: 'ready-running'; running: number; of: number; head: string }
+  | {
+      key: 'ready'
+      branch: string
+      tip: string
+      head: string
+      checks: 'passed' | 'none' | 'not-all'
+      position: number
+      length: number
+    }
+
+/** A key of the merge box (`dev.knotless.defs#box`); "landing-recorded" is shown as landing. */
+export type BoxKey = Exclude<BoxParts['key'], 'landing-recorded'> | 'queued-flight'
+
+export const boxTones: Readonly<Record<BoxKey, Tone>> = {
+  merged: 'done',
+  'merged-later': 'done',
+  'merged-not-there': 'danger',
+  closed: 'danger',
+  draft: 'neutral',
+  landing: 'accent',
+  'in-batch': 'accent',
+  'in-ahead': 'accent',
+  queued: 'attention',
+  'queued-flight': 'attention',
+  'queued-stranded': 'danger',
+  ejected: 'danger',
+  conflict: 'danger',
+  'checks-failed': 'danger',
+  'head-gone': 'danger',
+  'gateway-owner': 'danger',
+  'gateway-other': 'neutral',
+  'no-runners': 'neutral',
+  'not-allowed': 'neutral',
+  'signed-out': 'neutral',
+  working: 'neutral',
+  ready: 'success',
+  'ready-running': 'success',
+  'ready-unchecked': 'attention',
+}
+
+/** The key, headline and sentences of a box. Headlines have no full stop. */
+export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says: Phrase } {
+  const box = (headline: Phrase, says: Phrase, key?: BoxKey) => ({
+    key: key ?? (parts.key === 'landing-recorded' ? 'landing' : parts.key),
+    headline,
+    says,
+  })
+  const stands = (standing: StandingParts, says: Phrase, key?: BoxKey) => box(standingWords(standing), says, key)
+  switch (parts.key) {
+    case 'merged':
+      return stands({ kind: 'merged', branch: parts.branch, commit: parts.commit }, mergedSays(parts))
+    case 'merged-later': {
+      const one = parts.later === 1
+      return stands(
+        { kind: 'merged', branch: parts.branch, commit: parts.commit },
+        say`${count(parts.later, 'later commit')} did not land. ${one ? 'It was' : 'They were'} pushed to ${code(parts.head)} while it landed, and ${one ? 'is' : 'are'} still on that branch. Open a new pull for ${one ? 'it' : 'them'}.`,
+      )
+    }
+    case 'merged-not-there': {
+      const people = parts.by === parts.owner ? who(parts.by) : say`${who(parts.by)} or ${who(parts.owner)}`
+      const what =
+        parts.commit === undefined
+          ? say`${who(parts.by)} recorded it as merged without naming a commit.`
+          : say`${who(parts.by)} recorded ${commit(parts.commit)} as the merged commit, and ${parts.branch} does not contain it.`
+      return stands({ kind: 'merged-not-there', branch: parts.branch }, say`${what} Nothing has landed. Ask ${people} to look at it.`)
+    }
+    case 'closed':
+      return stands(
+        { kind: 'closed' },
+        parts.by === undefined ? say`Its record or its author’s account is gone.` : say`${who(parts.by)} closed it.`,
+      )
+    case 'draft':
+      return stands({ kind: 'draft' }, draftSays(parts))
+    case 'landing':
+      return stands(
+        { kind: 'landing' },
+        say`Every check of its batch of ${parts.size} passed and ${who(parts.by)} is moving ${parts.branch} to ${commit(parts.tip)} now. This takes a few seconds.`,
+      )
+    case 'landing-recorded': {
+      const what = parts.commit === undefined ? say`it` : commit(parts.commit)
+      return stands(
+        { kind: 'landing' },
+        say`${who(parts.by)} recorded ${what} as merged. This page says so once it has read ${parts.branch} again; it is too late to leave.`,
+      )
+    }
+    case 'in-batch':
+      return stands({ kind: 'in-batch', size: parts.size }, inBatchSays(parts))
+    case 'in-ahead':
+      return stands({ kind: 'in-ahead', size: parts.size, outcome: parts.outcome }, aheadSays(parts))
+    case 'queued':
+      return stands(
+        { kind: 'queued', position: parts.position, length: parts.length, preflights: parts.preflights },
+        parts.why,
+        parts.preflights.length === 0 ? 'queued' : 'queued-flight',
+      )
+    case 'queued-stranded': {
+      const seen = parts.since === undefined ? say`None yet.` : say`None since ${clock(parts.since, parts.now)}.`
+      const advice = parts.isOwner ? say`Start a runner, and it goes on.` : say`Tell ${who(parts.owner)}.`
+      return box(
+        say`Queued, ${place(parts.position, parts.length)}, but no lander has been seen`,
+        say`${seen} Nothing moves until one is ${parts.since === undefined ? 'there' : 'back'}; it keeps its place. ${advice}`,
+      )
+    }
+    case 'ejected':
+      return stands({ kind: 'ejected', reason: parts.reason }, parts.says)
+    case 'conflict':
+      return box(
+        say`Conflicts with ${parts.branch}`,
+        say`It does not apply on ${parts.branch} at ${commit(parts.tip)}. These files need a hand:`,
+      )
+    case 'checks-failed':
+      return box(
+        say`${list(parts.names)} failed at this head`,
+        say`Run on ${commit(parts.head)} merged with ${parts.branch} at ${commit(parts.tip)}. Push a fix: a new head is checked afresh.`,
+      )
+    case 'head-gone':
+      return box(
+        say`Its branch is gone`,
+        say`${code(parts.head)} no longer exists in ${repoName(parts.owner, parts.name)}, so there is nothing to land. Push it again.`,
+      )
+    case 'gateway-owner':
+      return box(
+        say`This server may not land pulls for you yet`,
+        say`You have not let it write to your account, so its queue cannot move ${parts.branch}. You can take that back at any time.`,
+      )
+    case 'gateway-other':
+      return box(
+        say`This server may not land pulls for ${who(parts.owner)}`,
+        say`${who(parts.owner)} has not let it write to their account. Ask them to do so in their settings.`,
+      )
+    case 'no-runners':
+      return box(say`No runner lands pulls here`, noRunnersSays(parts))
+    case 'not-allowed':
+      return box(
+        say`You cannot queue pulls here`,
+        parts.people.length === 1
+          ? say`Only ${list(parts.people.map(who))} can. Ask them to look at it.`
+          : say`${list(parts.people.map(who))} can. Ask one of them to look at it.`,
+      )
+    case 'signed-out':
+      return box(say`Log in to queue this`, say`${list(parts.people.map(who))} can queue pulls here.`)
+    case 'working':
+      return box(say`Looking whether it applies`, workingSays(parts))
+    case 'ready-unchecked':
+      return box(
+        say`Ready, and nothing checks ${parts.branch}`,
+        say`No workflow on ${parts.branch} runs on a pull into it: a batch passes with nothing run.`,
+      )
+    case 'ready-running':
+      return box(
+        say`Ready to queue`,
+        say`${parts.running} of ${count(parts.of, 'check')} ${parts.running === 1 ? 'is' : 'are'} still running at ${commit(parts.head)}. You need not wait: the queue checks it again with the others.`,
+      )
+    case 'ready': {
+      const applies = say`It applies on ${parts.branch} at ${commit(parts.tip)}`
+      const checks = {
+        passed: say`${applies} and its checks at ${commit(parts.head)} passed.`,
+        none: say`${applies}. No check has run at ${commit(parts.head)} yet; the queue checks it with the others.`,
+        'not-all': say`${applies}. Not every check at ${commit(parts.head)} passed, but none failed on ${parts.branch} as it is now.`,
+      }[parts.checks]
+      return box(say`Ready to land`, say`${checks} It would be ${place(parts.position, parts.length)}.`)
+    }
+  }
+}
+
+function mergedSays(parts: Extract<BoxParts, { key: 'merged' }>): Phrase {
+  const how =
+    parts.size === undefined
+      ? say`${who(parts.by)} merged it by hand.`
+      : say`In a batch of ${parts.size} by ${who(parts.by)}${parts.checked ? ', after every check of it passed' : ''}.`
+  return join(how, parts.queuedBy === undefined ? undefined : say`Queued by ${who(parts.queuedBy)}.`)
+}
+
+function draftSays(parts: Extract<BoxParts, { key: 'draft' }>): Phrase {
+  if (parts.ejectedBy !== undefined) {
+    return say`${who(parts.author)} made it a draft while it was queued, so ${who(parts.ejectedBy)} took it out. Leaving draft does not queue it again.`
+  }
+  if (parts.queuedBy !== undefined) {
+    return say`A draft cannot be queued. ${who(parts.queuedBy)} had queued it, so it is held out of the queue until it is ready or a lander takes it out.`
+  }
+  return say`A draft cannot be queued. Nothing else is in the way.`
+}
+
+function inBatchSays(parts: Extract<BoxParts, { key: 'in-batch' }>): Phrase {
+  const where = say`It is ${ordinal(parts.position)} of ${parts.size} on ${parts.branch} at ${commit(parts.base)}.`
+  if (parts.of === 0) return say`${where} No workflow runs on it.`
+  const done = say`${parts.passed} of ${count(parts.of, 'workflow')} ${parts.passed === 1 ? 'has' : 'have'} passed`
+  if (parts.running.length === 0) return say`${where} ${done}.`
+  return say`${where} ${done}; ${list(parts.running)} ${parts.running.length === 1 ? 'is' : 'are'} still running.`
+}
+
+function aheadSays(parts: Extract<BoxParts, { key: 'in-ahead' }>): Phrase {
+  const under = say`the batch of ${parts.under} being checked`
+  if (parts.outcome === 'passed') return say`Every check of its batch passed. It stands on ${under} and lands once that one has.`
+  if (parts.outcome === 'red') {
+    return say`A check of its batch failed, which is decided only once ${under} has landed: if that one does not, neither verdict counts.`
+  }
+  return say`Its batch stands on ${under} and lands only if that one does.`
+}
+
+function noRunnersSays(parts: Extract<BoxParts, { key: 'no-runners' }>): Phrase {
+  const name = repoName(parts.owner, parts.name)
+  const advice = parts.isOwner ? say`Name a runner in the repository’s settings, and pulls can be queued.` : undefined
+  if (parts.queueOnlyBranch !== undefined) {
+    return join(
+      say`${name} names no runner, and ${parts.queueOnlyBranch} takes pulls only through the queue, so nothing lands until a runner is named or the rule is lifted.`,
+      parts.isOwner ? advice : say`Ask ${who(parts.owner)}.`,
+    )
+  }
+  return join(say`${name} names no runner, so its pulls are merged by hand by ${list(parts.people.map(who))}.`, advice)
+}
+
+function workingSays(parts: Extract<BoxParts, { key: 'working' }>): Phrase {
+  if (parts.head === undefined) return say`Its head has not been read yet. This page fills in by itself.`
+  if (parts.tip === undefined) return say`${parts.branch} has not been read yet. This page fills in by itself.`
+  return say`Merging ${commit(parts.head)} with ${parts.branch} at ${commit(parts.tip)} to see. This page fills in by itself.`
+}
+
+/** ADM-11: said beside what the box says. */
+export function changesChecksWords(): Phrase {
+  return say`It changes ${code('.knotless')}, and so what checks it.`
+}
+
+/** BLD-8: said beside what the box says. */
+export function nothingToLandWords(branch: string): Phrase {
+  return say`Its changes are already on ${branch}: as it is, it would be turned away with nothing left to land.`
+}

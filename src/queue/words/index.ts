@@ -1,0 +1,12 @@
+/** Every sentence about a state or a refusal: one place for pages, XRPC, the command line and the tools (STA-3). */
+export * from './batch.ts'
+export * from './box.ts'
+export * from './ejection.ts'
+export * from './health.ts'
+export * from './labels.ts'
+export * from './leave.ts'
+export * from './pages.ts'
+export * from './phrase.ts'
+export * from './refusals.ts'
+export * from './standing.ts'
+export * from './timeline.ts'

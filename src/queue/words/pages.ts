@@ -1,0 +1,149 @@
+/** Titles, empty lists, dead ends and what a live page says about itself. */
+import { ago, clock, type Phrase, place, say } from './phrase.ts'
+
+const TITLE_GRAPHEMES = 60
+
+/** What people wrote, cut after 60 graphemes and never inside one: for page titles and Open Graph only. */
+export function cutTitle(title: string): string {
+  // A grapheme can be long, so the text is bounded before it is taken apart.
+  const graphemes = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(title.slice(0, 4000))]
+  if (graphemes.length <= TITLE_GRAPHEMES) return title.slice(0, 4000)
+  return `${graphemes
+    .slice(0, TITLE_GRAPHEMES)
+    .map(part => part.segment)
+    .join('')
+    .trimEnd()}…`
+}
+
+/** `repo` is the repository's name as people write it, such as alice.test/orchard. */
+export type TitleParts =
+  | { key: 'home' }
+  | { key: 'repository'; repo: string }
+  | { key: 'queue'; length: number; branch: string; repo: string; ill?: string | undefined }
+  | { key: 'pull'; standing: string; title: string; repo: string }
+  | { key: 'batch'; size: number; label: string; branch: string; repo: string }
+  | { key: 'log'; workflow: string; label: string; size: number; repo: string }
+  | { key: 'leave'; title: string; repo: string }
+  | { key: 'login' }
+  | { key: 'settings' }
+
+export function titleWords(parts: TitleParts): string {
+  switch (parts.key) {
+    case 'home':
+      return 'Queues'
+    case 'repository':
+      return parts.repo
+    case 'queue':
+      return `Queue (${parts.length})${parts.ill === undefined ? '' : `, ${parts.ill.toLowerCase()}`} · ${parts.branch} · ${parts.repo}`
+    case 'pull':
+      return `${parts.standing} · ${cutTitle(parts.title)} · ${parts.repo}`
+    case 'batch':
+      return `Batch of ${parts.size}, ${parts.label.toLowerCase()} · ${parts.branch} · ${parts.repo}`
+    case 'log':
+      return `${parts.workflow}, ${parts.label.toLowerCase()} · batch of ${parts.size} · ${parts.repo}`
+    case 'leave':
+      return `Leave the queue? · ${cutTitle(parts.title)} · ${parts.repo}`
+    case 'login':
+      return 'Log in'
+    case 'settings':
+      return 'Settings'
+  }
+}
+
+/** The badge: queue length and health in a word. */
+export function badgeWords(branch: string, length: number, label: string): string {
+  return `${branch}: ${length} queued, ${label.toLowerCase()}`
+}
+
+export type EmptyParts =
+  | { key: 'queue'; branch: string }
+  | { key: 'filtered'; queued: number }
+  | { key: 'ejected' }
+  | { key: 'landed'; branch: string }
+  | { key: 'flight' }
+  | { key: 'checks' }
+  | { key: 'pulls'; state: 'open' | 'closed' | 'merged' }
+  | { key: 'audit' }
+  | { key: 'repos'; query: string }
+  | { key: 'stats' }
+
+export function emptyWords(parts: EmptyParts): { headline?: Phrase; says: Phrase } {
+  switch (parts.key) {
+    case 'queue':
+      return {
+        headline: say`Nothing is queued on ${parts.branch}`,
+        says: say`Open a pull and choose “Add to merge queue”; it shows up here at once.`,
+      }
+    case 'filtered':
+      return {
+        headline: say`Nothing matches`,
+        says: say`No queued pull matches these filters. ${parts.queued} ${parts.queued === 1 ? 'is' : 'are'} queued in all.`,
+      }
+    case 'ejected':
+      return { says: say`Nothing was turned away in the last seven days.` }
+    case 'landed':
+      return { says: say`Nothing has landed on ${parts.branch} through the queue yet.` }
+    case 'flight':
+      return { says: say`Nothing is being checked.` }
+    case 'checks':
+      return { says: say`No checks at this head yet.` }
+    case 'pulls':
+      return { says: say`No ${parts.state} pulls.` }
+    case 'audit':
+      return { says: say`This server has written nothing for you yet.` }
+    case 'repos':
+      return parts.query === ''
+        ? { headline: say`No repository yet`, says: say`This server has not heard of any repository so far.` }
+        : {
+            headline: say`No repository found`,
+            says: say`Nothing here is called “${parts.query}”. Try a handle, such as alice.test, or part of a name.`,
+          }
+    case 'stats':
+      return { says: say`Fewer than five landings in this span: too few to draw.` }
+  }
+}
+
+export type ErrorParts = { status: 404; lookedFor?: string | undefined } | { status: 500; id: string }
+
+/** What was looked for is named when the address said it. */
+export function errorPageWords(parts: ErrorParts): { headline: Phrase; says: Phrase } {
+  if (parts.status === 404) {
+    const what = parts.lookedFor === undefined ? say`There is no page at this address.` : say`There is no ${parts.lookedFor} here.`
+    return {
+      headline: say`This end is tied to nothing`,
+      says: say`${what} The pull may have been deleted by its author, or the repository moved.`,
+    }
+  }
+  return {
+    headline: say`We tied ourselves in a knot`,
+    says: say`Something broke on our side, and nothing you did caused it. If it happens again, tell us this number: ${{ code: parts.id }}`,
+  }
+}
+
+export type LiveParts =
+  | { key: 'stale'; at: number; now: number }
+  | { key: 'news'; at: number; now: number; sentence: Phrase; waiting: number }
+  | { key: 'new-row' }
+  | { key: 'moved-row'; from: string }
+  | { key: 'yours-queued'; title: { title: string; pull: string }; position: number; length: number }
+  | { key: 'yours-in-batch'; title: { title: string; pull: string } }
+  | { key: 'no-script' }
+
+export function liveWords(parts: LiveParts): Phrase {
+  switch (parts.key) {
+    case 'stale':
+      return say`Connection lost. This page is as it was at ${clock(parts.at, parts.now)}, ${ago(parts.at)}. Trying again; reload now.`
+    case 'news':
+      return say`Last change at ${clock(parts.at, parts.now)}: ${parts.sentence} ${parts.waiting} waiting.`
+    case 'new-row':
+      return say`new`
+    case 'moved-row':
+      return say`was ${parts.from}`
+    case 'yours-queued':
+      return say`${parts.title}, ${place(parts.position, parts.length)}`
+    case 'yours-in-batch':
+      return say`${parts.title}, in the batch being checked`
+    case 'no-script':
+      return say`Without scripts this page stays as it is: reload it, or have it reload every 30 s.`
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Sentences in parts, so that a page can make `<time>`, links and monospace of them and everybody else plain text. Names are resolved and
+ * times are said only when a phrase is read.
+ */
+
+/** How a time is said: since then ("5 min ago"), as a span ("5 min"), as clock time, as a day, as both. */
+export type TimeForm = 'ago' | 'for' | 'clock' | 'day' | 'full'
+
+export type PhrasePart =
+  | string
+  /** In milliseconds since 1970. */
+  | { readonly time: number; readonly form: TimeForm }
+  /** A commit, file, branch or command. */
+  | { readonly code: string }
+  /** A DID. */
+  | { readonly account: string }
+  /** A pull's title as its author wrote it, and the pull's AT-URI. */
+  | { readonly title: string; readonly pull: string }
+
+export type Phrase = readonly PhrasePart[]
+
+/** Gives the handle of a DID, where it resolves both ways. */
+export type Names = (did: string) => string | undefined
+
+/** Writes a phrase: strings, numbers, parts and other phrases go into the braces. */
+export function say(words: TemplateStringsArray, ...values: readonly (PhrasePart | number | Phrase)[]): Phrase {
+  const parts: PhrasePart[] = []
+  const add = (part: PhrasePart) => {
+    const last = parts.at(-1)
+    if (part === '') return
+    if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part
+    else parts.push(part)
+  }
+  for (const [i, text] of words.entries()) {
+    add(text)
+    const value = values[i]
+    if (value === undefined) continue
+    if (typeof value === 'number') add(`${value}`)
+    else if (typeof value === 'string' || !isPhrase(value)) add(value)
+    else for (const part of value) add(part)
+  }
+  return parts
+}
+
+/** Phrases one after the other, a space between them; empty ones are left out. */
+export function join(...phrases: readonly (Phrase | undefined)[]): Phrase {
+  return phrases.reduce<Phrase>((all, next) => {
+    if (next === undefined || next.length === 0) return all
+    return all.length === 0 ? next : say`${all} ${next}`
+  }, [])
+}
+
+/** A phrase as plain text, times said from `now` (milliseconds since 1970) and in UTC. */
+export function plain(phrase: Phrase, now: number, names: Names): string {
+  return phrase
+    .map(part => {
+      if (typeof part === 'string') return part
+      if ('code' in part) return part.code
+      if ('account' in part) return names(part.account) ?? part.account
+      if ('title' in part) return part.title
+      return sayTime(part.time, part.form, now)
+    })
+    .join('')
+}
+
+/** The first seven letters of a commit. */
+export function commit(id: string): PhrasePart {
+  return { code: id.slice(0, 7) }
+}
+
+export function code(text: string): PhrasePart {
+  return { code: text }
+}
+
+export function who(did: string): PhrasePart {
+  return { account: did }
+}
+
+export function ago(time: number): PhrasePart {
+  return { time, form: 'ago' }
+}
+
+/** How long ago, as a span. */
+export function lasting(time: number): PhrasePart {
+  return { time, form: 'for' }
+}
+
+/** A clock time, with its day when that was not within the last 20 hours. */
+export function clock(time: number, now: number): PhrasePart {
+  return { time, form: Math.abs(now - time) < 20 * 3_600_000 ? 'clock' : 'full' }
+}
+
+/** The name of a repository: its owner and its key. */
+export function repoName(owner: string, name: string): Phrase {
+  return [{ account: owner }, `/${name}`]
+}
+
+/** "1st", "2nd", "3rd", "11th", "21st". */
+export function ordinal(n: number): string {
+  const tens = n % 100
+  if (tens >= 11 && tens <= 13) return `${n}th`
+  return `${n}${['th', 'st', 'nd', 'rd'][n % 10] ?? 'th'}`
+}
+
+/** A place: "2nd of 5". */
+export function place(position: number, length: number): string {
+  return `${ordinal(position)} of ${length}`
+}
+
+/** A span of milliseconds: "40 s", "9 min", "2 h 22 min", "3 days". */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  if (hours >= 48) return `${Math.floor(hours / 24)} days`
+  return hours >= 10 || minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+}
+
+/** "1 pull", "2 pulls". */
+export function count(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`
+}
+
+/** The most bytes that a list inside a sentence takes; what is over is counted. */
+const LIST_BYTES = 1500
+const LIST_ITEMS = 8
+
+/** "a, b and c"; of long lists the first eight and "12 more". `more` counts what is not in `items` at all. */
+export function list(items: readonly (PhrasePart | Phrase)[], more = 0): Phrase {
+  const shown: Phrase[] = []
+  let bytes = 0
+  for (const item of items) {
+    const phrase = typeof item === 'string' || !isPhrase(item) ? say`${item}` : item
+    bytes += weight(phrase)
+    if (shown.length > 0 && (shown.length === LIST_ITEMS || bytes > LIST_BYTES)) break
+    shown.push(phrase)
+  }
+  const left = items.length - shown.length + more
+  if (left > 0) shown.push([`${left} more`])
+  const last = shown.at(-1)
+  if (last === undefined) return []
+  if (shown.length === 1) return last
+  const before = shown.slice(0, -1).reduce((all, next) => say`${all}, ${next}`)
+  return say`${before} and ${last}`
+}
+
+function isPhrase(value: PhrasePart | Phrase): value is Phrase {
+  return Array.isArray(value)
+}
+
+function weight(phrase: Phrase): number {
+  return phrase.reduce<number>((sum, part) => sum + (typeof part === 'string' ? part.length : 'code' in part ? part.code.length : 64), 0)
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+function sayTime(time: number, form: TimeForm, now: number): string {
+  const date = new Date(time)
+  if (Number.isNaN(date.getTime())) return 'at an unknown time'
+  const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()] ?? ''}`
+  const hours = date.toISOString().slice(11, 16)
+  switch (form) {
+    case 'ago':
+      return `${span(now - time)} ago`
+    case 'for':
+      return span(now - time)
+    case 'clock':
+      return `${hours} UTC`
+    case 'day':
+      return `${day} ${date.getUTCFullYear()}`
+    case 'full':
+      return `${day}, ${hours} UTC`
+  }
+}

@@ -1,0 +1,288 @@
+/** Refusals: a code for programs, that it did not happen and why, then what to do. The same object in pages, XRPC and the command line. */
+import { ago, code, commit, join, list, type Phrase, place, repoName, say, span, who } from './phrase.ts'
+
+export type RefusalCode =
+  | 'repo-not-found'
+  | 'pull-not-found'
+  | 'branch-not-found'
+  | 'not-allowed'
+  | 'signed-out'
+  | 'no-runners'
+  | 'pull-not-open'
+  | 'draft'
+  | 'already-queued'
+  | 'not-queued'
+  | 'conflict'
+  | 'checks-failed'
+  | 'queue-only'
+  | 'not-delegated'
+  | 'not-lander'
+  | 'clock'
+  | 'branch-moved'
+  | 'head-moved'
+  | 'not-a-batch'
+  | 'requeue-limit'
+  | 'spaces-unsupported'
+  | 'upstream-failed'
+  | 'too-large'
+  | 'rate-limited'
+  | 'not-built'
+
+/** A refusal as a value. Files, workflows and people (DIDs) are whole where a sentence names only the first. */
+export interface Refusal {
+  code: RefusalCode
+  message: Phrase
+  advice?: Phrase | undefined
+  files?: readonly string[] | undefined
+  /** Files that are not listed. */
+  moreFiles?: number | undefined
+  workflows?: readonly string[] | undefined
+  people?: readonly string[] | undefined
+}
+
+/** What was asked for. */
+export type Act = 'queue' | 'leave' | 'merge'
+
+/** How a refusal of an act starts. */
+export const LEADS: Readonly<Record<Act, string>> = { queue: 'Not queued', leave: 'Nothing done', merge: 'Not merged' }
+
+interface Repo {
+  /** The owner's DID. */
+  owner: string
+  /** The repository's key. */
+  name: string
+}
+
+export function repoNotFound(name: string): Refusal {
+  return {
+    code: 'repo-not-found',
+    message: say`There is no repository ${name} here.`,
+    advice: say`Check the spelling, or ask its owner whether it moved.`,
+  }
+}
+
+export function pullNotFound(): Refusal {
+  return { code: 'pull-not-found', message: say`There is no such pull.`, advice: say`Its author may have deleted it.` }
+}
+
+export function branchNotFound(repo: Repo, branch: string, branches: readonly string[]): Refusal {
+  return {
+    code: 'branch-not-found',
+    message: say`${repoName(repo.owner, repo.name)} has no branch ${branch}.`,
+    advice: branches.length === 0 ? say`It has no branches yet.` : say`Pick one of: ${list(branches)}.`,
+  }
+}
+
+/** The pull's head branch is gone: there is nothing to land. */
+export function headGone(act: Act, head: string, repo: Repo): Refusal {
+  return {
+    code: 'branch-not-found',
+    message: say`${LEADS[act]}: its branch ${code(head)} no longer exists in ${repoName(repo.owner, repo.name)}.`,
+    advice: act === 'merge' ? say`Push it again, then merge it.` : say`Push it again, then add it.`,
+  }
+}
+
+/** ADM-1. `people` are the DIDs of owner and collaborators. */
+export function notAllowed(act: Act, people: readonly string[]): Refusal {
+  return {
+    code: 'not-allowed',
+    message: say`${LEADS[act]}: only ${list(people.map(who))} can do that here.`,
+    advice: people.length === 1 ? say`Ask them.` : say`Ask one of them.`,
+    people,
+  }
+}
+
+export function signedOut(act: Act, people: readonly string[]): Refusal {
+  return {
+    code: 'signed-out',
+    message: say`${LEADS[act]}: you are not logged in.`,
+    advice: say`Log in first; ${list(people.map(who))} can do that here.`,
+    people,
+  }
+}
+
+/** ADM-2; with `branch` PRO-4: a merge past a queue that nothing lands. */
+export function noRunners(act: Act, repo: Repo, branch?: string): Refusal {
+  const name = repoName(repo.owner, repo.name)
+  if (act === 'merge' && branch !== undefined) {
+    return {
+      code: 'no-runners',
+      message: say`Not merged: ${branch} takes pulls only through the queue, and ${name} names no runner that would land one.`,
+      advice: say`The owner can name a runner, or take the rule off ${branch}.`,
+    }
+  }
+  return {
+    code: 'no-runners',
+    message: say`${LEADS[act]}: ${name} names no runner, so nothing would land it.`,
+    advice: say`Its pulls are merged by hand; the owner can name a runner.`,
+  }
+}
+
+/** ADM-3. Without a time the pull's record or its author's account is gone. */
+export function pullNotOpen(act: Act, state: 'closed' | 'merged', at?: number): Refusal {
+  const what = at === undefined ? say`this pull is ${state}` : say`this pull was ${state} ${ago(at)}`
+  return {
+    code: 'pull-not-open',
+    message: say`${LEADS[act]}: ${what}.`,
+    advice: state === 'merged' || at === undefined ? say`Open a new one.` : say`Reopen it first, or open a new one.`,
+  }
+}
+
+export function isDraft(act: Act): Refusal {
+  return {
+    code: 'draft',
+    message: say`${LEADS[act]}: this pull is a draft.`,
+    advice: act === 'merge' ? say`Mark it as ready, then merge it.` : say`Mark it as ready, then add it.`,
+  }
+}
+
+/** ADM-4: an answer rather than an error. */
+export function alreadyQueued(position: number, length: number): Refusal {
+  return {
+    code: 'already-queued',
+    message: say`It is already queued, ${place(position, length)}.`,
+    advice: say`It keeps its place; nothing was written.`,
+  }
+}
+
+/** ADM-8. `what` ended its last place in the queue; without it there never was one. */
+export function notQueued(last?: { what: 'ejected' | 'left' | 'closed' | 'landed'; at?: number | undefined }): Refusal {
+  const advice = say`Nothing was written.`
+  if (last === undefined) return { code: 'not-queued', message: say`It is not in the queue.`, advice }
+  const what = { ejected: 'ejected', left: 'taken out', closed: 'closed', landed: 'landed' }[last.what]
+  const since = last.at === undefined ? say`${what}` : say`${what} ${ago(last.at)}`
+  return { code: 'not-queued', message: say`It is not in the queue any more: ${since}.`, advice }
+}
+
+/** ADM-5. `more` files conflict beside those listed. */
+export function conflict(act: Act, parts: { branch: string; tip: string; files: readonly string[]; more: number }): Refusal {
+  const { branch, tip, files, more } = parts
+  const named = files.length === 0 ? undefined : say`These files conflict: ${list(files.map(code), more)}.`
+  const again = act === 'merge' ? say`Merge or rebase ${branch} and push.` : say`Merge or rebase ${branch}, push, and add it again.`
+  return {
+    code: 'conflict',
+    message: say`${LEADS[act]}: it does not apply on ${branch} at ${commit(tip)}.`,
+    advice: join(named, again),
+    files,
+    moreFiles: more,
+  }
+}
+
+/** ADM-6. */
+export function checksFailed(act: Act, parts: { workflows: readonly string[]; head: string; branch: string }): Refusal {
+  return {
+    code: 'checks-failed',
+    message: say`${LEADS[act]}: ${list(parts.workflows)} failed at ${commit(parts.head)} merged with ${parts.branch}.`,
+    advice: say`Push a fix, or read the log.`,
+    workflows: parts.workflows,
+  }
+}
+
+/** PRO-3. */
+export function queueOnly(branch: string): Refusal {
+  return {
+    code: 'queue-only',
+    message: say`Not merged: ${branch} takes pulls only through the queue.`,
+    advice: say`Add it to the merge queue instead.`,
+  }
+}
+
+/** Merging from a page or over XRPC needs the owner's delegation to this server, which this version cannot take. */
+export function mergeNotBuilt(): Refusal {
+  return {
+    code: 'not-built',
+    message: say`Not merged: this server cannot merge for an owner yet. That comes with delegation.`,
+    advice: say`Add it to the merge queue, or merge it by hand and push.`,
+  }
+}
+
+export function notDelegated(act: Act, owner: string, isOwner: boolean): Refusal {
+  return {
+    code: 'not-delegated',
+    message: isOwner
+      ? say`${LEADS[act]}: this server may not write for you.`
+      : say`${LEADS[act]}: this server may not write for ${who(owner)}.`,
+    advice: isOwner ? say`Give the delegation in your settings.` : say`Ask ${who(owner)} to give the delegation in their settings.`,
+  }
+}
+
+export function notLander(asker: string, lander: string | undefined): Refusal {
+  return {
+    code: 'not-lander',
+    message:
+      lander === undefined
+        ? say`Not landed: ${who(asker)} does not land this repository’s queues.`
+        : say`Not landed: ${who(asker)} does not land this repository’s queues; ${who(lander)} does.`,
+  }
+}
+
+/** REC-8: clocks more than a minute apart. `apart` is in milliseconds. */
+export function clockApart(act: Act, server: string, apart: number): Refusal {
+  return {
+    code: 'clock',
+    message: say`${LEADS[act]}: the clocks of this server and of ${server} are ${span(Math.abs(apart))} apart.`,
+    advice: say`Nothing was written. Order in a queue is by clock, so this has to be mended first; tell whoever runs this server.`,
+  }
+}
+
+export function branchMoved(branch: string, tip: string): Refusal {
+  return {
+    code: 'branch-moved',
+    message: say`Not landed: ${branch} moved to ${commit(tip)} meanwhile.`,
+    advice: say`Nothing is lost; the queue builds again on the new tip.`,
+  }
+}
+
+export function headMoved(act: Act, head: string): Refusal {
+  return {
+    code: 'head-moved',
+    message: say`${LEADS[act]}: this pull moved to ${commit(head)} while you looked.`,
+    advice: say`The page shows the new head now. If it is still what you want, do it again.`,
+  }
+}
+
+export function notABatch(detail: string): Refusal {
+  return { code: 'not-a-batch', message: say`Not landed: the push is not a batch of queued pulls.`, advice: say`${detail}` }
+}
+
+export function requeueLimit(): Refusal {
+  return {
+    code: 'requeue-limit',
+    message: say`Not requeued: twice at this head is the limit.`,
+    advice: say`Push a new head, or let a person add it again.`,
+  }
+}
+
+export function spacesUnsupported(server: string): Refusal {
+  return {
+    code: 'spaces-unsupported',
+    message: say`Not made: private repositories need an account server that keeps private spaces, and ${server} does not yet.`,
+    advice: say`It is not made public instead.`,
+  }
+}
+
+/**
+ * An account server that was silent, refused, or answered with what cannot be used. `settled` says that reading has shown that nothing was
+ * written (STO-7); otherwise nothing is claimed.
+ */
+export function upstreamFailed(act: Act, server: string, how: 'silent' | 'garbage' | 'refused', settled: boolean): Refusal {
+  const what = { silent: 'did not answer in time', garbage: 'answered with something that cannot be used', refused: 'refused the write' }[
+    how
+  ]
+  return settled
+    ? { code: 'upstream-failed', message: say`${LEADS[act]}: ${server} ${what}.`, advice: say`Nothing was written. Try again in a minute.` }
+    : {
+        code: 'upstream-failed',
+        message: say`Not known yet: ${server} ${what}.`,
+        advice: say`Whether it was written is not known; this page shows it as soon as it is.`,
+      }
+}
+
+export function tooLarge(what: string, size: string, limit: string): Refusal {
+  return { code: 'too-large', message: say`Not taken: ${what} is ${size}, and ${limit} is the limit.` }
+}
+
+/** `wait` is in milliseconds. */
+export function rateLimited(wait: number): Refusal {
+  return { code: 'rate-limited', message: say`Too many requests from you just now.`, advice: say`Try again in ${span(wait)}.` }
+}

@@ -1,0 +1,120 @@
+/** Where a pull stands, in the fixed words of STA-1, and why it does not move. */
+import { ago, clock, code, commit, join, lasting, list, type Phrase, type PhrasePart, place, say, span, who } from './phrase.ts'
+
+/** What the words of a standing are made of. Commits are whole ids, people are DIDs. */
+export type StandingParts =
+  | { kind: 'merged'; branch: string; commit?: string | undefined }
+  | { kind: 'merged-not-there'; branch: string }
+  | { kind: 'closed' }
+  | { kind: 'draft' }
+  | { kind: 'landing' }
+  | { kind: 'in-batch'; size: number }
+  | { kind: 'in-ahead'; size: number; outcome?: 'passed' | 'red' | undefined }
+  | { kind: 'queued'; position: number; length: number; preflights: readonly string[] }
+  | { kind: 'ejected'; reason: string }
+  | { kind: 'open' }
+
+/** STA-1. The same in the page, the XRPC answer and the command line (STA-3). */
+export function standingWords(parts: StandingParts): Phrase {
+  switch (parts.kind) {
+    case 'merged':
+      return parts.commit === undefined ? say`Landed in ${parts.branch}` : say`Landed in ${parts.branch} as ${commit(parts.commit)}`
+    case 'merged-not-there':
+      return say`Marked merged, but not on ${parts.branch}`
+    case 'closed':
+      return say`Closed without landing`
+    case 'draft':
+      return say`Draft: held`
+    case 'landing':
+      return say`Landing`
+    case 'in-batch':
+      return say`In a batch of ${parts.size} being checked`
+    case 'in-ahead':
+      if (parts.outcome === 'passed') return say`In a batch of ${parts.size} that passed, waiting for the batch under it`
+      if (parts.outcome === 'red') return say`In a batch of ${parts.size}, red but undecided`
+      return say`In a batch of ${parts.size} being checked`
+    case 'queued':
+      return parts.preflights.length === 0
+        ? say`Queued, ${place(parts.position, parts.length)}`
+        : say`Queued, ${place(parts.position, parts.length)}, waiting for ${preflights(parts.preflights)}`
+    case 'ejected':
+      return say`Ejected: ${parts.reason}`
+    case 'open':
+      return say`Open`
+  }
+}
+
+function preflights(names: readonly string[]): Phrase {
+  return names.length === 1 ? say`its pre-flight: ${list(names)}` : say`its pre-flights: ${list(names)}`
+}
+
+/** Why a queued pull does not move: one sentence, the first that is true. */
+export type WhyParts =
+  | { key: 'next' }
+  | { key: 'ready' }
+  | { key: 'full'; size: number }
+  | { key: 'fill'; lander: string; left: number }
+  | { key: 'flight-running'; names: readonly string[]; since?: number | undefined }
+  | { key: 'flight-head'; name: string; movedAt: number }
+  | { key: 'flight-none'; name: string; lander: string; within: number }
+  | { key: 'flight-job'; name: string; lander: string; jobs: number }
+  | { key: 'conflict-ahead'; files: readonly string[]; other: PhrasePart; branch: string }
+  | { key: 'halving' }
+  | { key: 'no-lander'; since?: number | undefined; now: number }
+  | { key: 'unnamed-lander'; lander: string }
+  | { key: 'not-delegated'; owner: string }
+  | { key: 'restart'; lander: string; since: number }
+  | { key: 'no-estimate'; because: string }
+
+/** Spans (`left`, `within`) are in milliseconds. */
+export function whyWords(parts: WhyParts): Phrase {
+  switch (parts.key) {
+    case 'next':
+      return say`Ready. It joins the next batch, which is built when the one being checked ends: only one batch runs ahead.`
+    case 'ready':
+      return say`Ready for the next batch.`
+    case 'full':
+      return say`Ready. The batch ahead was full with ${parts.size} before its turn came; it joins the next one.`
+    case 'fill':
+      return say`Ready. ${who(parts.lander)} gives the batch ${span(parts.left)} more to fill.`
+    case 'flight-running':
+      return join(
+        parts.since === undefined
+          ? say`Waiting for ${preflights(parts.names)}.`
+          : say`Waiting for ${preflights(parts.names)}, running for ${lasting(parts.since)}.`,
+        say`Pulls behind it go ahead meanwhile.`,
+      )
+    case 'flight-head':
+      return say`Waiting for its pre-flight: ${parts.name} runs again because the head moved ${ago(parts.movedAt)}. Pulls behind it go ahead meanwhile.`
+    case 'flight-none':
+      return say`Waiting for its pre-flight: ${parts.name} has not started. ${who(parts.lander)} takes it up in its next pass, within ${span(parts.within)}.`
+    case 'flight-job':
+      return say`Waiting for its pre-flight: ${parts.name} has no free job on ${who(parts.lander)} yet (${parts.jobs} of ${parts.jobs} in use).`
+    case 'conflict-ahead':
+      return say`Held: it changes ${list(parts.files.map(code))} as ${parts.other} does, which is being checked ahead of it. If that lands, merge ${parts.branch} into this pull; if it is turned away, this one goes on by itself.`
+    case 'halving':
+      return say`Waiting while a failed batch is checked in halves; nothing runs ahead until the cause is found.`
+    case 'no-lander':
+      return parts.since === undefined
+        ? say`Waiting for a lander: none has been seen yet. It keeps its place.`
+        : say`Waiting for a lander: none seen since ${clock(parts.since, parts.now)}. It keeps its place.`
+    case 'unnamed-lander':
+      return say`Waiting for ${who(parts.lander)}, which lands this queue but is not named here, so its batches are not shown: name it to see them.`
+    case 'not-delegated':
+      return say`Waiting for ${who(parts.owner)} to let this server write for them. It keeps its place.`
+    case 'restart':
+      return say`Waiting: ${who(parts.lander)} started ${ago(parts.since)} and is reading the queue again.`
+    case 'no-estimate':
+      return say`No estimate: ${parts.because}.`
+  }
+}
+
+/** QUE-9: the pull changed since it was queued. */
+export function queuedAtWords(then: string, now: string): Phrase {
+  return say`Queued at ${commit(then)}, now ${commit(now)}.`
+}
+
+/** REC-9: a record first seen long after the time in its key. */
+export function backdatedWords(parts: { keyTime: number; seenAt: number }): Phrase {
+  return say`Backdated: its key says ${{ time: parts.keyTime, form: 'full' }}, and it was first seen ${{ time: parts.seenAt, form: 'full' }}. Its place is by its key.`
+}
