@@ -1,67 +1,50 @@
+import { type CommitRow, listCommits } from './commits.ts'
+import { type Diff, diffBetween } from './diff.ts'
+import { mergeBase, missingCommit } from './merge.ts'
 import type { Mirror } from './mirror.ts'
+import type { ObjectsPlace } from './objects.ts'
+import { alternates } from './quarantine.ts'
 import type { GitRefusal } from './refusal.ts'
 
-/** Which two commits, and in which mirrors they lie. */
+export type { CommitRow } from './commits.ts'
+export type { Diff, DiffFile } from './diff.ts'
+export type { DiffHunk, DiffLine } from './diff-patch.ts'
+
+/** Which two commits, and in which mirrors they lie: a fork's head in the fork's own. */
 export interface PullRange {
   target: Mirror
   tip: string
   source: Mirror
   head: string
+  signal?: AbortSignal
 }
 
-/** A commit as listed; texts are decoded and cut. `date`: the author's, ISO 8601 in UTC. */
-export interface CommitRow {
-  commit: string
-  subject: string
-  author: { name: string }
-  date: string
+const defaultCommits = 100
+
+/** The commits of a pull, those of `head` that `tip` has not, newest first, at most `limit` (100), and whether there are more. */
+export async function commitsOf(
+  input: PullRange & { limit?: number },
+): Promise<{ ok: true; commits: CommitRow[]; more: boolean } | GitRefusal> {
+  const place = placeOf(input)
+  const missing = await missingCommit(place, [input.tip, input.head])
+  if (missing !== undefined) return missing
+  return listCommits(place, [`${input.tip}..${input.head}`], input.limit ?? defaultCommits)
 }
 
-export interface DiffLine {
-  kind: ' ' | '+' | '-'
-  /** Line numbers before and after, counted from 1. */
-  old?: number
-  new?: number
-  text: string
-  /** The text was cut. */
-  cut?: true
-  /** The file ends here without a newline. */
-  noNewline?: true
+/**
+ * What a pull changes: its head against the merge base with the tip, or against `base`. `only`: these paths (of a renamed file both), with more
+ * lines shown of each.
+ */
+export async function diffOf(input: PullRange & { base?: string; only?: readonly string[] }): Promise<Diff | GitRefusal> {
+  const place = placeOf(input)
+  const { base, tip, head } = input
+  const missing = await missingCommit(place, base === undefined ? [tip, head] : [base, head])
+  if (missing !== undefined) return missing
+  const from = base === undefined ? await mergeBase(place, tip, head) : ({ ok: true, commit: base } as const)
+  return from.ok ? diffBetween(place, from.commit, head, input.only) : from
 }
 
-export interface DiffHunk {
-  header: string
-  lines: DiffLine[]
-}
-
-export interface DiffFile {
-  path: string
-  /** Before a rename. */
-  oldPath?: string
-  change: 'added' | 'deleted' | 'modified' | 'renamed' | 'mode'
-  binary: boolean
-  additions: number
-  deletions: number
-  hunks?: DiffHunk[]
-  /** Why no hunks are given: many or big lines, bytes that are no text, too many files before it. */
-  folded?: 'large' | 'binary' | 'many'
-}
-
-export interface Diff {
-  ok: true
-  /** The merge base that the diff starts from. */
-  base: string
-  files: DiffFile[]
-  /** Of all files, listed or not; lines only of those counted. `exact` is false when lines of some file were not counted. */
-  totals: { files: number; additions: number; deletions: number; exact: boolean }
-}
-
-/** The commits of `tip..head`, newest first, at most `limit` (default 100); `more` when there are more. */
-export function commitsOf(_input: PullRange & { limit?: number }): Promise<{ ok: true; commits: CommitRow[]; more: boolean } | GitRefusal> {
-  throw new Error('not written yet')
-}
-
-/** What `head` changes since its merge base with `tip` (or since `base`). `only`: these paths, with larger bounds. */
-export function diffOf(_input: PullRange & { base?: string; only?: string[] }): Promise<Diff | GitRefusal> {
-  throw new Error('not written yet')
+function placeOf(range: PullRange): ObjectsPlace {
+  const env = range.source.objects === range.target.objects ? {} : alternates([range.source.objects])
+  return { dir: range.target.dir, env, signal: range.signal }
 }

@@ -1,33 +1,32 @@
-import type { Mirror } from './mirror.ts'
-import type { RefRow } from './refs-record.ts'
-import type { GitRefusal } from './refusal.ts'
+import { chmod, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type FetchBlob, fetchPack, indexPack, oversized, packFile } from './incoming.ts'
+import { type Mirror, packsOf } from './mirror.ts'
+import { objectTypes } from './objects.ts'
+import { readRefs, sameRefs, writeRefs } from './packed-refs.ts'
+import { openQuarantine, type Quarantine, sweepQuarantines } from './quarantine.ts'
+import { checkRefsRecord, type PackRow, type RefRow, type RefsRecord } from './refs-record.ts'
+import { type GitRefusal, refuse } from './refusal.ts'
+import { words } from './words.ts'
 
-/** What a blob read answers instead of bytes. */
-export interface BlobRefusal {
-  code: 'blob-missing' | 'upstream-failed'
-  message: string
+/** Bounds of a sync. */
+export interface SyncLimits {
+  /** Bytes of all packs fetched in one sync; default 2 GiB. */
+  bytes?: number
+  /** Bytes of one object; default 100 MiB (STO-2). */
+  objectBytes?: number
+  /** Milliseconds without a byte from a blob; default 30 s. */
+  idleMs?: number
+  /** Milliseconds for the whole sync; default 10 min. */
+  totalMs?: number
 }
 
-/**
- * Reads one blob: its CID, the size that the record says, a signal that ends the read. Answers the bytes, or a refusal. An error thrown while
- * iterating counts as `upstream-failed`, unless its `code` is `blob-missing`. Bytes are checked against the CID here.
- */
-export type FetchBlob = (
-  cid: string,
-  size: number,
-  signal: AbortSignal,
-) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array> | BlobRefusal>
-
-/** Bounds of a sync; each has a default. */
-export interface SyncLimits {
-  /** Bytes of all packs fetched in one sync. */
-  bytes?: number
-  /** Bytes of one object. */
-  objectBytes?: number
-  /** Milliseconds without a byte from a blob. */
-  idleMs?: number
-  /** Milliseconds for the whole sync. */
-  totalMs?: number
+export interface SyncOptions extends SyncLimits {
+  /** The AT-URI that the record must name. */
+  repo?: string
+  /** Fetch every pack that the mirror lacks, also those whose objects it has by other packs. */
+  allPacks?: boolean
+  signal?: AbortSignal
 }
 
 export interface SyncDone {
@@ -37,23 +36,155 @@ export interface SyncDone {
   refs: RefRow[]
 }
 
-/** Brings a mirror to what a refs record says. Anything wrong leaves the mirror as it was. */
+type Job = Required<SyncLimits> & { mirror: Mirror; record: RefsRecord; fetchBlob: FetchBlob; allPacks: boolean; signal: AbortSignal }
+
+/**
+ * Brings a mirror to what a refs record says (STO-1, STO-2, STO-11): the packs that it needs and lacks come through a quarantine, then the refs
+ * move all at once. Whatever is wrong is refused and leaves the mirror as it was; a crash leaves at most packs that no ref leads to, and the next
+ * sync goes on from there. One at a time per mirror.
+ */
 export function syncMirror(
-  _mirror: Mirror,
-  _record: unknown,
-  _fetchBlob: FetchBlob,
-  _limits?: SyncLimits & { repo?: string; allPacks?: boolean; signal?: AbortSignal },
+  mirror: Mirror,
+  record: unknown,
+  fetchBlob: FetchBlob,
+  options: SyncOptions = {},
 ): Promise<SyncDone | GitRefusal> {
-  throw new Error('not written yet')
+  return mirror.exclusive(async () => {
+    const checked = checkRefsRecord(record, options.repo)
+    if (!checked.ok) return checked
+    const timeout = AbortSignal.timeout(options.totalMs ?? 600_000)
+    const job: Job = {
+      mirror,
+      record: checked.record,
+      fetchBlob,
+      allPacks: options.allPacks ?? false,
+      signal: options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]),
+      bytes: options.bytes ?? 2 * 2 ** 30,
+      objectBytes: options.objectBytes ?? 100 * 2 ** 20,
+      idleMs: options.idleMs ?? 30_000,
+      totalMs: options.totalMs ?? 600_000,
+    }
+    return await sync(job)
+  })
 }
 
-/** `syncMirror` with the record read by `read`, read again up to five times when a part is gone (STO-4). */
-export function syncFrom(_input: {
-  mirror: Mirror
-  read: () => Promise<{ record: unknown; cid: string } | undefined | { code: string; message: string }>
-  fetchBlob: FetchBlob
-  limits?: SyncLimits
-  repo?: string
-}): Promise<(SyncDone & { cid: string }) | GitRefusal> {
-  throw new Error('not written yet')
+async function sync(job: Job): Promise<SyncDone | GitRefusal> {
+  const { mirror, record } = job
+  const held = await packsOf(mirror)
+  const missing = record.packs.filter(pack => !held.has(pack.id))
+  const same = sameRefs(await readRefs(mirror), record.refs)
+  if (same && (missing.length === 0 || !job.allPacks)) return { ok: true, changed: false, refs: record.refs }
+  await sweepQuarantines(mirror, Date.now())
+  const quarantine = await openQuarantine(mirror)
+  try {
+    const packs = await bringIn(job, quarantine, missing, held.size === 0)
+    if (!packs.ok) return packs
+    const fault = await refsFault(job, quarantine)
+    if (fault !== undefined) return fault
+    const big = packs.ids.length === 0 ? undefined : await oversized(mirror.dir, quarantine, job.objectBytes, job.signal)
+    if (big !== undefined) return big
+    for (const id of packs.ids) await admit(mirror, quarantine, id)
+    if (!same) await writeRefs(mirror, record.refs)
+    return { ok: true, changed: packs.ids.length > 0 || !same, refs: record.refs }
+  } finally {
+    await quarantine.close()
+  }
+}
+
+/**
+ * Fetches and indexes what the refs need. Everything in a mirror passed the strict check, so a commit that is there has its whole history there,
+ * and packs whose objects came earlier by other packs (before a consolidation, STO-3) need not be fetched: a mirror that has something tries the
+ * newest packs first and stops once every ref is there. Answers the ids that came in, in the record's order.
+ */
+async function bringIn(
+  job: Job,
+  quarantine: Quarantine,
+  missing: PackRow[],
+  empty: boolean,
+): Promise<{ ok: true; ids: string[] } | GitRefusal> {
+  const order = empty || job.allPacks ? missing : missing.toReversed()
+  const waiting = new Set<PackRow>()
+  const done = new Set<PackRow>()
+  let bytes = 0
+  let tries = 0
+  async function index(pack: PackRow): Promise<GitRefusal | undefined> {
+    // Bounds what a record made to fail again and again can cost; two tries each are enough for an honest one.
+    tries += 1
+    if (tries > 4 * missing.length) return refuse('bad-pack', words.packLinks(pack.id))
+    const fault = await indexPack(job.mirror.dir, quarantine, pack, job)
+    if (fault === undefined) done.add(pack)
+    return fault
+  }
+  for (const pack of order) {
+    if (!empty && !job.allPacks && waiting.size === 0 && (await refsThere(job, quarantine))) break
+    bytes += pack.bytes
+    if (bytes > job.bytes) return refuse('too-large', words.packsTooBig(job.bytes))
+    const fault = (await fetchPack(pack, quarantine, job.fetchBlob, job)) ?? (await index(pack))
+    if (fault?.code === 'missing-object') waiting.add(pack)
+    else if (fault !== undefined) return fault
+    else {
+      const late = await indexWaiting(missing, waiting, index)
+      if (late !== undefined) return late
+    }
+  }
+  const left = missing.find(pack => waiting.has(pack))
+  if (left !== undefined) return refuse('missing-object', words.packLinks(left.id))
+  return { ok: true, ids: missing.filter(pack => done.has(pack)).map(pack => pack.id) }
+}
+
+/** Packs that led to one not fetched yet get their next try, oldest first, for as long as one passes. */
+async function indexWaiting(
+  missing: readonly PackRow[],
+  waiting: Set<PackRow>,
+  index: (pack: PackRow) => Promise<GitRefusal | undefined>,
+): Promise<GitRefusal | undefined> {
+  for (let passed = true; passed && waiting.size > 0; ) {
+    passed = false
+    for (const pack of missing.filter(row => waiting.has(row))) {
+      const fault = await index(pack)
+      if (fault === undefined) passed = waiting.delete(pack)
+      else if (fault.code !== 'missing-object') return fault
+    }
+  }
+  return undefined
+}
+
+async function refsThere(job: Job, quarantine: Quarantine): Promise<boolean> {
+  const place = { dir: job.mirror.dir, env: quarantine.env, signal: job.signal }
+  const found = await objectTypes(place, [...new Set(job.record.refs.map(row => row.commit))])
+  return found.every(object => object !== undefined)
+}
+
+/** Branches are at commits, tags at commits or at tags of commits. */
+async function refsFault(job: Job, quarantine: Quarantine): Promise<GitRefusal | undefined> {
+  const { refs } = job.record
+  const place = { dir: job.mirror.dir, env: quarantine.env, signal: job.signal }
+  const found = await objectTypes(
+    place,
+    refs.map(row => row.commit),
+  )
+  const peeled = await objectTypes(
+    place,
+    refs.map(row => `${row.commit}^{commit}`),
+  )
+  for (const [at, row] of refs.entries()) {
+    const type = found[at]?.type
+    if (type === undefined) return refuse('missing-object', words.refMissing(row.name, row.commit))
+    const isTag = type === 'tag' && row.name.startsWith('refs/tags/') && peeled[at] !== undefined
+    if (type !== 'commit' && !isTag) return refuse('bad-ref', words.refNoCommit(row.name, row.commit, type))
+  }
+  return undefined
+}
+
+/** Moves a checked pack into the mirror; git sees it once its index is there. */
+async function admit(mirror: Mirror, quarantine: Quarantine, id: string): Promise<void> {
+  const from = packFile(quarantine, id)
+  const to = join(mirror.objects, 'pack', `pack-${id}.pack`)
+  await chmod(from, 0o444)
+  await rename(from, to)
+  for (const end of ['rev', 'idx']) {
+    await rename(from.replace(/pack$/, end), to.replace(/pack$/, end)).catch((error: unknown) => {
+      if (end === 'idx') throw error
+    })
+  }
 }

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Mirror } from './mirror.ts'
+
+/** An object directory of its own, in which git finds the objects of others but writes none into theirs (STO-11). */
+export interface Quarantine {
+  readonly dir: string
+  /** Environment for git: objects of the quarantine and of what it stands before. */
+  readonly env: Record<string, string>
+  /** Environment for git: objects of the quarantine alone. */
+  readonly alone: Record<string, string>
+  close(): Promise<void>
+}
+
+/** A quarantine left behind by a crash is taken for dead after this long, whatever its process id. */
+const stale = 60 * 60 * 1000
+
+/** Opens a quarantine before a mirror's objects and those of `others`, on the mirror's own file system. */
+export function openQuarantine(mirror: Mirror, others: readonly string[] = []): Promise<Quarantine> {
+  return openQuarantineIn(join(mirror.dir, 'quarantine'), [mirror.objects, ...others])
+}
+
+/** Opens a quarantine as a directory in `parent`, before the given object directories. */
+export async function openQuarantineIn(parent: string, before: readonly string[]): Promise<Quarantine> {
+  const dir = join(parent, `${process.pid}-${randomUUID()}`)
+  await mkdir(join(dir, 'pack'), { recursive: true })
+  const alone = { GIT_OBJECT_DIRECTORY: dir }
+  return {
+    dir,
+    alone,
+    env: { ...alone, ...alternates(before) },
+    close: () => rm(dir, { recursive: true, force: true }),
+  }
+}
+
+/** Environment in which git reads objects of these object directories as well. */
+export function alternates(dirs: readonly string[]): Record<string, string> {
+  // An entry that starts with a quote is read as a C string, which lets a path hold the separator.
+  const quoted = dirs.map(dir => (/^"|:/.test(dir) ? `"${dir.replace(/["\\]/g, '\\$&')}"` : dir))
+  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted.join(':') }
+}
+
+/** Removes what crashed processes left: quarantines whose process is gone, or that are over an hour old. */
+export async function sweepQuarantines(mirror: Mirror, now: number): Promise<void> {
+  const parent = join(mirror.dir, 'quarantine')
+  const names = await readdir(parent).catch(() => [])
+  for (const name of names) {
+    const path = join(parent, name)
+    const made = (await stat(path).catch(() => undefined))?.mtimeMs ?? now
+    if (!isAlive(Number(name.split('-')[0])) || now - made > stale) await rm(path, { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

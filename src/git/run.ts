@@ -1,0 +1,139 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { gitEnv, pinnedConfig } from './env.ts'
+
+/** What a run of git may be given; sizes in bytes, times in milliseconds. */
+export interface GitOptions {
+  /** The git directory; without one git gets none. */
+  dir?: string
+  input?: Uint8Array | string | AsyncIterable<Uint8Array>
+  env?: Record<string, string>
+  /** More `-c` settings, after the pinned ones. */
+  config?: readonly string[]
+  /** Most of stdout that is taken; over it git is killed. Default 16 MiB. */
+  maxOutput?: number
+  /** Default 30 s. */
+  timeoutMs?: number
+  signal?: AbortSignal | undefined
+  /** Limits set on the process itself: address space in KiB, CPU in seconds. */
+  ulimit?: { memoryKiB: number; cpuSeconds: number }
+  /** Takes stdout as it comes instead of keeping it; false means enough, and git is killed. */
+  onOutput?: (chunk: Buffer) => boolean
+}
+
+/**
+ * How a run ended. Only `exit` has a code; with the others git was killed, or never ran: `signal` by something else (a crash, a limit of the
+ * process), `input` since reading the input failed (`error` says how), `stopped` since `onOutput` had enough.
+ */
+export interface GitRun {
+  ended: 'exit' | 'signal' | 'timeout' | 'output' | 'aborted' | 'stopped' | 'input' | 'not-started'
+  /** The exit code; -1 unless it exited. */
+  code: number
+  stdout: Buffer
+  /** At most 64 KiB of it. */
+  stderr: string
+  error?: unknown
+}
+
+const defaultOutput = 16 * 2 ** 20
+const defaultTimeout = 30_000
+const stderrLimit = 64 * 2 ** 10
+/** Words come in as arguments only; where a limit cannot be set the run fails rather than going without, but for macOS, which has no `-v`. */
+const limitScript = 'ulimit -v "$1" || [ "$(uname)" = Darwin ] || exit 125; ulimit -t "$2" || exit 125; shift 2; exec git "$@"'
+
+/**
+ * Runs git once with the pinned environment and configuration, never through a shell that reads its words. Never throws for what git does: exit
+ * codes and signals are values.
+ */
+export function runGit(args: readonly string[], options: GitOptions = {}): Promise<GitRun> {
+  const settings = [...pinnedConfig, ...(options.config ?? [])].flatMap(setting => ['-c', setting])
+  const words = [...settings, ...(options.dir === undefined ? [] : [`--git-dir=${options.dir}`]), ...args]
+  const limit = options.ulimit
+  const child =
+    limit === undefined
+      ? spawn('git', words, { env: gitEnv(options.env), cwd: '/' })
+      : spawn('/bin/sh', ['-c', limitScript, 'sh', String(limit.memoryKiB), String(limit.cpuSeconds), ...words], {
+          env: gitEnv(options.env),
+          cwd: '/',
+        })
+  return watch(child, options)
+}
+
+function watch(child: ChildProcessWithoutNullStreams, options: GitOptions): Promise<GitRun> {
+  const { promise, resolve } = Promise.withResolvers<GitRun>()
+  const kept: Buffer[] = []
+  const errors: Buffer[] = []
+  let size = 0
+  let errorSize = 0
+  let why: GitRun['ended'] | undefined
+  let error: unknown
+
+  function kill(reason: GitRun['ended'], cause?: unknown): void {
+    if (why !== undefined) return
+    why = reason
+    error = cause
+    child.kill('SIGKILL')
+  }
+  const timer = setTimeout(() => kill('timeout'), options.timeoutMs ?? defaultTimeout)
+  const onAbort = () => kill('aborted')
+  options.signal?.addEventListener('abort', onAbort, { once: true })
+  if (options.signal?.aborted) kill('aborted')
+
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (why !== undefined) return
+    size += chunk.length
+    if (options.onOutput !== undefined) {
+      if (!options.onOutput(chunk)) kill('stopped')
+    } else if (size > (options.maxOutput ?? defaultOutput)) kill('output')
+    else kept.push(chunk)
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (errorSize < stderrLimit) errors.push(chunk)
+    errorSize += chunk.length
+  })
+
+  const gone = Promise.withResolvers<undefined>()
+  function end(ended: GitRun['ended'], code: number): void {
+    clearTimeout(timer)
+    options.signal?.removeEventListener('abort', onAbort)
+    gone.resolve(undefined)
+    const stderr = Buffer.concat(errors).subarray(0, stderrLimit).toString('utf8')
+    resolve({ ended, code, stdout: Buffer.concat(kept), stderr, ...(error === undefined ? {} : { error }) })
+  }
+  child.on('error', cause => {
+    error = cause
+    end(why ?? 'not-started', -1)
+  })
+  child.on('close', (code, signal) => {
+    if (why !== undefined) end(why, -1)
+    else if (code === null || signal !== null) end('signal', -1)
+    else end('exit', code)
+  })
+
+  // A child that ends before it has read all its input is no fault of ours: how it ended says what happened.
+  child.stdin.on('error', () => undefined)
+  feed(child, options.input, gone.promise).catch(cause => kill('input', cause))
+  return promise
+}
+
+/** Writes the input, no faster than it is taken, until it or the child ends. Rejects when reading the input fails. */
+async function feed(child: ChildProcessWithoutNullStreams, input: GitOptions['input'], gone: Promise<undefined>): Promise<void> {
+  if (input === undefined || typeof input === 'string' || input instanceof Uint8Array) {
+    child.stdin.end(input)
+    return
+  }
+  const reader = input[Symbol.asyncIterator]()
+  for (;;) {
+    const next = reader.next()
+    next.catch(() => undefined)
+    const step = await Promise.race([next, gone])
+    if (step === undefined || step.done) {
+      if (step === undefined) reader.return?.().catch(() => undefined)
+      child.stdin.end()
+      return
+    }
+    if (!child.stdin.write(step.value)) {
+      const drained = new Promise<void>(resolve => child.stdin.once('drain', () => resolve()))
+      await Promise.race([drained, gone])
+    }
+  }
+}
