@@ -1,0 +1,54 @@
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import { type FastifyInstance, fastify, LogController } from 'fastify'
+import { addLogIn } from './auth/log-in.ts'
+import type { Context } from './context.ts'
+import { serveHealth } from './health.ts'
+import { handleErrors, handleNotFound } from './http/errors.ts'
+import { guardPages } from './http/guard.ts'
+import { addSecurityHeaders } from './http/headers.ts'
+import { addLimits } from './http/limits.ts'
+import { serveStatic } from './http/static.ts'
+import { addVisits } from './http/visit.ts'
+import { measure } from './metrics.ts'
+import { addPages } from './pages/pages.ts'
+import { serveWellKnown } from './well-known.ts'
+import { mountXrpc } from './xrpc/mount.ts'
+
+/** The longest form, in bytes. */
+const FORM_BYTES = 64 * 1024
+
+/** The whole app, without a port. `close()` of the app ends its requests, not the context. */
+export async function createApp(ctx: Context): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: ctx.logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    requestIdHeader: false,
+    genReqId: () => ctx.ids.request(),
+    trustProxy: ctx.config.trustProxy.length === 0 ? false : [...ctx.config.trustProxy],
+    bodyLimit: FORM_BYTES,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 70_000,
+    http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 1_024 },
+  })
+  handleErrors(app, ctx)
+  addSecurityHeaders(app, ctx.config)
+  measure(app, ctx.metrics)
+  await addLimits(app, ctx)
+  serveHealth(app, ctx)
+  serveWellKnown(app, ctx)
+  serveStatic(app, ctx.assets)
+  await app.register(async scope => mountXrpc(scope, ctx))
+  await app.register(async scope => {
+    await scope.register(cookie)
+    await scope.register(formbody, { bodyLimit: FORM_BYTES })
+    addVisits(scope, ctx)
+    guardPages(scope, ctx)
+    handleNotFound(scope, ctx)
+    addLogIn(scope, ctx)
+    addPages(scope, ctx)
+  })
+  return app
+}

@@ -1,0 +1,53 @@
+import { type OAuthClientMetadataInput, oauthClientMetadataSchema } from '@atproto/oauth-client-node'
+
+/** The one right that log-in asks for: to write queue records as the person, and nothing else. */
+export const logInScope = 'atproto repo:dev.knotless.queue?action=create'
+
+/** Paths at which the client's documents are served, off loopback. */
+export const metadataPath = '/oauth-client-metadata.json'
+export const jwksPath = '/oauth/jwks.json'
+
+/**
+ * What the OAuth client says of itself. Off loopback it is a confidential client, known by the address of this very document; on loopback
+ * it is atproto's public loopback client, whose grants end after two weeks.
+ */
+export function clientMetadata(options: {
+  publicUrl: string
+  loopback: boolean
+  scope: string
+  callbackPath: string
+}): OAuthClientMetadataInput {
+  const { publicUrl, scope } = options
+  const redirect = `${publicUrl}${options.callbackPath}`
+  const common = {
+    redirect_uris: [redirect],
+    scope,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    dpop_bound_access_tokens: true,
+    client_name: 'knotless',
+    client_uri: publicUrl,
+  }
+  if (options.loopback) {
+    return oauthClientMetadataSchema.parse({
+      ...common,
+      client_id: `http://localhost?redirect_uri=${encodeURIComponent(redirect)}&scope=${encodeURIComponent(scope)}`,
+      application_type: 'native',
+      token_endpoint_auth_method: 'none',
+    })
+  }
+  return oauthClientMetadataSchema.parse({
+    ...common,
+    client_id: `${publicUrl}${metadataPath}`,
+    application_type: 'web',
+    token_endpoint_auth_method: 'private_key_jwt',
+    token_endpoint_auth_signing_alg: 'ES256',
+    jwks_uri: `${publicUrl}${jwksPath}`,
+  })
+}
+
+/** Whether everything that was asked for was granted; servers drop what they do not know without a word. */
+export function grants(granted: string, wanted: string): boolean {
+  const parts = new Set(granted.split(/\s+/))
+  return wanted.split(' ').every(part => parts.has(part))
+}

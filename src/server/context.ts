@@ -1,0 +1,139 @@
+import { type FastifyBaseLogger, fastify } from 'fastify'
+import { createGuardedFetch, type GuardedFetch } from '../atproto/guarded-fetch.ts'
+import { createIdentity, type Identity } from '../atproto/identity.ts'
+import { createReader, type Reader } from '../atproto/reader.ts'
+import { type IndexDatabase, migrate, openDatabase } from '../indexer/database.ts'
+import { type Asset, loadAssets } from '../views/assets.ts'
+import { createRenderer, type Renderer } from '../views/render.ts'
+import { keepClientKey } from './auth/client-key.ts'
+import { logInScope } from './auth/client-metadata.ts'
+import { createOAuth, type OAuth } from './auth/oauth.ts'
+import { createSeal, deriveKey } from './auth/seal.ts'
+import { createSessions, type Sessions } from './auth/sessions.ts'
+import type { Config } from './config.ts'
+import { type Cookies, cookiesFor } from './http/cookies.ts'
+import { createFormTokens, type FormTokens } from './http/form-tokens.ts'
+import { createIds, type Ids } from './ids.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import { migrations } from './migrations/index.ts'
+import type { ServerDb, ServerTables } from './tables.ts'
+import { readVersion } from './version.ts'
+
+/** Everything that handlers take. Plain values; nothing in it looks anything up in it. */
+export interface Context {
+  readonly config: Config
+  readonly version: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly ids: Ids
+  readonly logger: FastifyBaseLogger
+  readonly metrics: Metrics
+  readonly database: IndexDatabase
+  readonly db: ServerDb
+  readonly fetch: GuardedFetch
+  readonly identity: Identity
+  readonly reader: Reader
+  readonly indexer: StreamWatch
+  readonly oauth: OAuth
+  readonly sessions: Sessions
+  readonly cookies: Cookies
+  readonly formTokens: FormTokens
+  readonly renderer: Renderer
+  readonly assets: ReadonlyMap<string, Asset>
+  /** Closes what was opened for it. The app is closed first. */
+  close(): Promise<void>
+}
+
+/** How the live stream does. */
+export interface StreamWatch {
+  status(): { connected: boolean; connectedBefore: boolean }
+}
+
+/** What tests put in place of the real thing. */
+export type Overrides = Partial<
+  Pick<Context, 'now' | 'ids' | 'logger' | 'metrics' | 'database' | 'fetch' | 'identity' | 'reader' | 'indexer' | 'renderer'>
+>
+
+/** Opens everything that serving needs, with the tables brought up to date. Rejects, with everything closed again, when a part cannot be opened. */
+export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
+  const now = overrides.now ?? Date.now
+  const ids = overrides.ids ?? createIds()
+  const logger = overrides.logger ?? createLogger(config.logLevel)
+  const database = overrides.database ?? openDatabase(config.db)
+  try {
+    await migrate(database.db, migrations)
+    const db = database.db.withTables<ServerTables>()
+    const seal = createSeal(deriveKey(config.secret, 'oauth at rest'))
+    const fetch = overrides.fetch ?? createGuardedFetch({ allowLoopback: config.allowLoopback })
+    const { plcUrl, handleResolver } = config
+    const identity =
+      overrides.identity ?? createIdentity({ plcUrl, fetch, now, ...(handleResolver === undefined ? {} : { handleResolver }) })
+    const sessions = createSessions({ db, ids, now, loopback: config.loopback })
+    const key = config.loopback ? undefined : await keepClientKey(config.dataDir, seal)
+    const oauth = createOAuth(
+      {
+        db,
+        seal,
+        now,
+        fetch,
+        identity,
+        plcUrl,
+        publicUrl: config.publicUrl,
+        loopback: config.loopback,
+        allowHttp: config.allowLoopback,
+        key,
+      },
+      { name: 'log-in', scope: logInScope, callbackPath: '/oauth/callback', onGone: did => void endSessions(sessions, did, logger) },
+    )
+    return {
+      config,
+      version: readVersion(),
+      now,
+      ids,
+      logger,
+      metrics: overrides.metrics ?? createMetrics(),
+      database,
+      db,
+      fetch,
+      identity,
+      reader: overrides.reader ?? createReader({ identity, fetch, now }),
+      indexer: overrides.indexer ?? { status: () => ({ connected: false, connectedBefore: false }) },
+      oauth,
+      sessions,
+      cookies: cookiesFor(config),
+      formTokens: createFormTokens(deriveKey(config.secret, 'form tokens')),
+      renderer: overrides.renderer ?? createRenderer(),
+      assets: overrides.assets ?? loadAssets(),
+      async close() {
+        fetch.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** An account whose grant is gone is logged out everywhere: its sessions could not do anything. */
+async function endSessions(sessions: Sessions, did: string, logger: FastifyBaseLogger): Promise<void> {
+  try {
+    const ended = await sessions.endAll(did)
+    logger.info({ did, ended }, 'grant gone, sessions ended')
+  } catch (error) {
+    logger.error({ err: error, did }, 'sessions of a lost grant could not be ended')
+  }
+}
+
+/** Fastify's own pino, made before the app: paths without their queries, no headers, no bodies. */
+function createLogger(level: string): FastifyBaseLogger {
+  return fastify({
+    logger: {
+      level,
+      serializers: {
+        req: request => ({ id: request.id, method: request.method, path: request.url.split('?')[0], from: request.ip }),
+        res: reply => ({ status: reply.statusCode }),
+      },
+    },
+  }).log
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import type { Frame } from '../../views/models.ts'
+import type { Context } from '../context.ts'
+import { visitOf } from './visit.ts'
+
+/** What every page takes, for this request. */
+export function frameOf(
+  ctx: Context,
+  request: FastifyRequest,
+  page: Pick<Frame, 'title' | 'description'> & Partial<Pick<Frame, 'alternateJson' | 'live' | 'every'>>,
+): Frame {
+  const { session, csrf } = visitOf(request)
+  return {
+    ...page,
+    viewer: session && { did: session.did, handle: session.handle },
+    csrf,
+    now: ctx.now(),
+    path: request.url,
+    version: ctx.version,
+  }
+}
+
+/** Whether htmx asks, for a part of a page. */
+export function isFragment(request: FastifyRequest): boolean {
+  return request.headers['hx-request'] === 'true'
+}

@@ -1,0 +1,45 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isLoopbackHost } from '../config-values.ts'
+import type { Context } from '../context.ts'
+import { refusals } from '../words.ts'
+import { RefusedRequest } from './errors.ts'
+import { isSafe, isSameSite } from './same-site.ts'
+import { visitOf } from './visit.ts'
+
+/** The longest address that is looked at, in characters. */
+const MAX_URL = 4_096
+
+/**
+ * What stands between a request and the pages: a bound on the address, the one host on loopback, and for what changes something that it comes
+ * from our own pages with the token of its visit, in the form (`_csrf`) or, by script, in `x-csrf-token`.
+ */
+export function guardPages(app: FastifyInstance, ctx: Context): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.url.length > MAX_URL) throw new RefusedRequest(refusals.tooLarge(), 414)
+    if (isSafe(request.method)) {
+      const elsewhere = otherLoopbackHost(ctx, request)
+      if (elsewhere !== undefined) return reply.redirect(elsewhere, 307)
+      return
+    }
+    if (!isSameSite(request.headers, ctx.config.publicUrl)) throw new RefusedRequest(refusals.crossSite(ctx.config.publicUrl), 403)
+  })
+  app.addHook('preHandler', async request => {
+    if (isSafe(request.method)) return
+    if (!visitOf(request).tokenMatches(tokenOf(request))) throw new RefusedRequest(refusals.formExpired(), 403)
+  })
+}
+
+/** Cookies and log-in belong to the public address; a page asked for at another name of this machine is found there. */
+function otherLoopbackHost(ctx: Context, request: FastifyRequest): string | undefined {
+  if (!ctx.config.loopback || request.headers.host === undefined) return undefined
+  const asked = URL.parse(`http://${request.headers.host}`)
+  if (asked === null || asked.host === new URL(ctx.config.publicUrl).host || !isLoopbackHost(asked.hostname)) return undefined
+  return `${ctx.config.publicUrl}${request.url}`
+}
+
+function tokenOf(request: FastifyRequest): unknown {
+  const header = request.headers['x-csrf-token']
+  if (header !== undefined) return header
+  const { body } = request
+  return typeof body === 'object' && body !== null && '_csrf' in body ? body._csrf : undefined
+}

@@ -1,0 +1,68 @@
+import type { Server as HttpServer } from 'node:http'
+import type { FastifyInstance } from 'fastify'
+import { createApp } from './app.ts'
+import { purgeStates } from './auth/sealed-store.ts'
+import type { Config } from './config.ts'
+import { type Context, createContext, type Overrides } from './context.ts'
+import { serveMetrics } from './metrics.ts'
+
+const HOUR = 60 * 60_000
+const PURGE_EVERY = 10 * 60_000
+
+/** The program around the app: its ports and what runs beside requests. */
+export interface Server {
+  readonly context: Context
+  readonly app: FastifyInstance
+  /** Listens. Rejects when a port is taken. */
+  start(): Promise<void>
+  /** Takes no new requests, waits for those under way, closes everything. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** Makes the server; nothing listens yet. */
+export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
+  const context = await createContext(config, overrides)
+  const app = await createApp(context)
+  let metrics: HttpServer | undefined
+  let purging: NodeJS.Timeout | undefined
+  let stopping: Promise<void> | undefined
+
+  async function start(): Promise<void> {
+    if (config.metrics !== undefined) metrics = await serveMetrics(context.metrics.registry, config.metrics)
+    await app.listen({ host: config.host, port: config.port })
+    purging = setInterval(() => void purge(context), PURGE_EVERY)
+    purging.unref()
+    await purge(context)
+  }
+
+  async function stopAll(): Promise<void> {
+    clearInterval(purging)
+    await app.close()
+    if (metrics !== undefined) {
+      const closing = metrics
+      closing.closeAllConnections()
+      await new Promise<void>(resolve => closing.close(() => resolve()))
+    }
+    await context.close()
+  }
+
+  return {
+    context,
+    app,
+    start,
+    stop() {
+      stopping ??= stopAll()
+      return stopping
+    },
+  }
+}
+
+/** Forgets log-ins that never came back within the hour, and sessions whose time is over. */
+async function purge(ctx: Context): Promise<void> {
+  try {
+    await purgeStates(ctx.db, ctx.now() - HOUR)
+    await ctx.sessions.purge()
+  } catch (error) {
+    ctx.logger.error({ err: error }, 'old sessions could not be forgotten')
+  }
+}

@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely'
+import type { Schema } from '../indexer/schema.ts'
+
+/** The server's own tables. Times are milliseconds since 1970. */
+export type ServerTables = {
+  web_session: WebSessionRow
+  oauth_state: SealedRow
+  oauth_session: SealedRow
+}
+
+export type WebSessionRow = {
+  /** SHA-256 of the id in the cookie; the id itself is kept nowhere. */
+  id_hash: Uint8Array
+  /** What the session is called in forms and logs. */
+  name: string
+  did: string
+  handle: string | null
+  user_agent: string
+  created_at: number
+  used_at: number
+  expires_at: number
+}
+
+export type SealedRow = {
+  /** Which OAuth client the row belongs to. */
+  client: string
+  key: string
+  /** Encrypted, bound to table, client and key. */
+  sealed: Uint8Array
+  written_at: number
+}
+
+/** The database with the tables of the index and the server's own. */
+export type ServerDb = Kysely<Schema & ServerTables>

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import { jwksPath, metadataPath } from './auth/client-metadata.ts'
+import type { Context } from './context.ts'
+
+const HOUR = 'public, max-age=3600'
+
+/** The server's DID document: one service, at its public address, whatever host was asked for (WHO-6). */
+export function didDocument(config: { did: string; publicUrl: string }) {
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1'],
+    id: config.did,
+    service: [{ id: '#knotless_appview', type: 'KnotlessAppView', serviceEndpoint: config.publicUrl }],
+  }
+}
+
+/** Documents at fixed addresses, for programs. */
+export function serveWellKnown(app: FastifyInstance, ctx: Context): void {
+  const document = didDocument(ctx.config)
+  app.get('/.well-known/did.json', (_request, reply) =>
+    reply
+      .headers({ 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin', 'cache-control': HOUR })
+      .send(document),
+  )
+  app.get('/robots.txt', (_request, reply) =>
+    reply
+      .type('text/plain; charset=utf-8')
+      .header('cache-control', HOUR)
+      .send('User-agent: *\nDisallow: /login\nDisallow: /oauth/\nDisallow: /settings\nDisallow: /xrpc/\n'),
+  )
+  if (ctx.config.loopback) return
+  app.get(metadataPath, (_request, reply) => reply.header('cache-control', HOUR).send(ctx.oauth.metadata))
+  app.get(jwksPath, (_request, reply) => reply.header('cache-control', HOUR).send(ctx.oauth.jwks))
+}
