@@ -1,0 +1,116 @@
+/** A repository's facts, gathered in one step so that they belong together. */
+import type { LanderRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
+import type { IndexDatabase } from '../database.ts'
+import { mergesOf, refsOf, tipsOf } from './git-facts.ts'
+import { oneOf } from './json-list.ts'
+import { type ChosenPull, chooseOne, choosePulls } from './pull-choice.ts'
+import { batchChecksOf, pullChecksOf, pullsOf, queueRecordsOf, statesOf } from './pull-records.ts'
+import { readLander, readRepo, readRows, recordColumns } from './stored.ts'
+
+export interface LoadedFacts {
+  facts: RepositoryFacts
+  /** The repository's version that the facts are of. */
+  version: number
+  /** How many records were read. */
+  rows: number
+}
+
+/**
+ * What the rules need to answer about the repository at this address: its open pulls and the last landed, and the records about them by accounts
+ * that can count. Undefined when there is no such repository. Whoever is not named, was not named before and is not the author has no record
+ * in it (HON-2).
+ */
+export function loadFacts(index: IndexDatabase, repo: string): LoadedFacts | undefined {
+  return index.sqlite.transaction(() => gather(index, repo, (addresses, members) => choosePulls(index, addresses, members)))()
+}
+
+/** As `loadFacts`, with this pull only, settled or not. Undefined when the pull or the repository that it names is not known. */
+export function loadPullFacts(index: IndexDatabase, pull: string): LoadedFacts | undefined {
+  return index.sqlite.transaction(() => {
+    const chosen = chooseOne(index, pull)
+    return chosen === undefined ? undefined : gather(index, chosen.repo, () => [chosen])
+  })()
+}
+
+function gather(
+  index: IndexDatabase,
+  address: string,
+  choose: (addresses: readonly string[], members: ReadonlySet<string>) => ChosenPull[],
+): LoadedFacts | undefined {
+  const row = index.sync.first(index.db.selectFrom('repo').select(['uri', 'did', 'other']).where('uri', '=', address))
+  const repo = row === undefined ? undefined : repoAt(index, address)
+  if (row === undefined || repo === undefined) return undefined
+  const other = row.other === null ? undefined : repoAt(index, row.other)
+  const addresses = other === undefined ? [address] : [address, other.uri]
+  const members = membersOf(index, addresses)
+  const chosen = choose(addresses, members)
+  const uris = chosen.map(pull => pull.uri)
+  const forks = chosen.filter(pull => pull.settled === 0).map(pull => pull.head_repo)
+
+  const refs = refsOf(index, new Set([...addresses, ...forks]))
+  const pulls = pullsOf(index, new Set(chosen.map(pull => pull.record_id)))
+  const states = statesOf(index, uris, members)
+  const queue = queueRecordsOf(index, uris, members)
+  const checks = [...batchChecksOf(index, addresses, members), ...pullChecksOf(index, uris, members)]
+  const landers = landersOf(index, addresses, members)
+  const commits = new Set(states.flatMap(state => state.value.commit ?? []))
+  // Git is kept by the address that holds the refs now: after a move that is the new one.
+  const tips = tipsOf(index, movedTo(index, address) ?? address, commits)
+  const facts: RepositoryFacts = {
+    repo,
+    ...(other !== undefined && other.uri === repo.value.transferredFrom ? { transferredFrom: other } : {}),
+    ...(other !== undefined && other.uri === repo.value.transferredTo?.repo ? { transferredTo: other } : {}),
+    refs,
+    pulls,
+    states,
+    queue,
+    checks: onceEach(checks),
+    landers,
+    gone: goneOf(index, new Set([...members, ...pulls.map(pull => pull.did)])),
+    merges: mergesOf(index, uris),
+    tips,
+  }
+  const rows = refs.size + pulls.length + states.length + queue.length + checks.length + landers.length
+  return { facts, version: versionOf(index, address), rows }
+}
+
+/** The version of what is known about a repository; 0 when nothing is. */
+export function versionOf(index: IndexDatabase, repo: string): number {
+  return index.sync.first(index.db.selectFrom('repo_version').select('version').where('repo', '=', repo))?.version ?? 0
+}
+
+function repoAt(index: IndexDatabase, uri: string): Stored<RepoRecord> | undefined {
+  const query = index.db.selectFrom('record').select(recordColumns).where('record.uri', '=', uri).where('record.deleted', '=', 0)
+  const row = index.sync.first(query)
+  return row === undefined ? undefined : readRepo(row)
+}
+
+function movedTo(index: IndexDatabase, uri: string): string | undefined {
+  return index.sync.first(index.db.selectFrom('repo').select('moved_to').where('uri', '=', uri))?.moved_to ?? undefined
+}
+
+function membersOf(index: IndexDatabase, addresses: readonly string[]): Set<string> {
+  const rows = index.sync.all(index.db.selectFrom('member').select('did').distinct().where('repo', 'in', oneOf(addresses)))
+  return new Set(rows.map(row => row.did))
+}
+
+function landersOf(index: IndexDatabase, addresses: readonly string[], members: Iterable<string>): Stored<LanderRecord>[] {
+  const rows = index.db
+    .selectFrom('lander')
+    .innerJoin('record', 'record.id', 'lander.record_id')
+    .select(recordColumns)
+    .where('lander.repo', 'in', oneOf(addresses))
+    .where('lander.did', 'in', oneOf(members))
+    .limit(500)
+  return readRows(index.sync.all(rows), readLander)
+}
+
+function goneOf(index: IndexDatabase, dids: Iterable<string>): Set<string> {
+  const rows = index.sync.all(index.db.selectFrom('account').select('did').where('did', 'in', oneOf(dids)).where('status', '!=', 'active'))
+  return new Set(rows.map(row => row.did))
+}
+
+/** A batch's check can name a pull as well. */
+function onceEach<T>(records: readonly Stored<T>[]): Stored<T>[] {
+  return [...new Map(records.map(record => [record.uri, record])).values()]
+}

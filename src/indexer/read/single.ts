@@ -1,0 +1,46 @@
+import type { IndexDatabase } from '../database.ts'
+
+/** One record as the account holds it, by its address; undefined when the index knows of none. */
+export function recordAt(
+  index: IndexDatabase,
+  uri: string,
+): { uri: string; did: string; collection: string; rkey: string; cid: string; json: string } | undefined {
+  const row = index.sync.first(
+    index.db
+      .selectFrom('record')
+      .select(['uri', 'did', 'collection', 'rkey', 'cid', 'json'])
+      .where('uri', '=', uri)
+      .where('deleted', '=', 0),
+  )
+  if (row === undefined || row.cid === null || row.json === null) return undefined
+  return { ...row, cid: row.cid, json: row.json }
+}
+
+/** How many records were passed over, by reason (REC-3), since the index was made. */
+export function ignoredCounts(index: IndexDatabase): Map<string, number> {
+  const rows = index.sync.all(index.db.selectFrom('ignored').select(['reason', 'count']))
+  return new Map(rows.map(row => [row.reason, row.count]))
+}
+
+export interface MirrorState {
+  ok: boolean
+  /** Why not, in words for people, and its code. */
+  code?: string
+  message?: string
+  /** When it was last brought up to date, and when that last failed. */
+  syncedAt?: number
+  failedAt?: number
+}
+
+/** How the mirror of a repository stands; undefined while it was not looked at. */
+export function mirrorStateOf(index: IndexDatabase, repo: string): MirrorState | undefined {
+  const row = index.sync.first(index.db.selectFrom('mirror_state').selectAll().where('repo', '=', repo))
+  if (row === undefined) return undefined
+  return {
+    ok: row.status === 'ok',
+    ...(row.code === null ? {} : { code: row.code }),
+    ...(row.message === null ? {} : { message: row.message }),
+    ...(row.synced_at === null ? {} : { syncedAt: row.synced_at }),
+    ...(row.failed_at === null ? {} : { failedAt: row.failed_at }),
+  }
+}
