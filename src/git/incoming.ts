@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { createCid, RAW_DATA_CODEC, SHA256_HASH_CODE } from '@atproto/lex-data'
-import type { Quarantine } from './quarantine.ts'
+import { packFile, type Quarantine } from './quarantine.ts'
 import type { BlobRef, PackRow } from './refs-record.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
 import { runGit } from './run.ts'
+import { splitLines } from './split-stream.ts'
 import { words } from './words.ts'
 
 /** What a blob read answers instead of bytes. */
@@ -23,11 +23,6 @@ export type FetchBlob = (
   size: number,
   signal: AbortSignal,
 ) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array> | BlobRefusal>
-
-/** Where a pack lies inside a quarantine. */
-export function packFile(quarantine: Quarantine, id: string): string {
-  return join(quarantine.dir, 'pack', `pack-${id}.pack`)
-}
 
 /**
  * Fetches a pack's parts into the quarantine as one file (STO-2), no byte more than the record says, each part checked against its CID, the
@@ -169,29 +164,25 @@ function reason(stderr: string): string {
   return text === '' || /\/.*\//.test(text) ? 'it is corrupt' : text.slice(0, 200).replace(/[^\x20-\x7e]/g, '?')
 }
 
-/**
- * The first object of the quarantine that is larger than `most` bytes, read from object headers; undefined when there is none.
- */
+/** An object of the quarantine that is larger than `most` bytes, as its header says it; or that the objects could not be listed. */
 export async function oversized(
   gitDir: string,
   quarantine: Quarantine,
   most: number,
   signal?: AbortSignal,
-): Promise<GitRefusal | undefined> {
-  let rest = ''
-  let found: GitRefusal | undefined
+): Promise<{ refusal: GitRefusal; object?: { id: string; bytes: number } } | undefined> {
+  let object: { id: string; bytes: number } | undefined
   const run = await runGit(['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname) %(objectsize)'], {
     dir: gitDir,
     env: quarantine.alone,
     timeoutMs: 120_000,
     signal,
-    onOutput(chunk) {
-      const lines = (rest + chunk.toString('latin1')).split('\n')
-      rest = lines.pop() ?? ''
-      const line = lines.find(text => Number(text.slice(41)) > most)
-      if (line !== undefined) found = refuse('too-large', words.objectTooBig(line.slice(0, 40), Number(line.slice(41)), most))
-      return found === undefined
-    },
+    onOutput: splitLines(80, line => {
+      const [id = '', size] = line.toString('latin1').split(' ')
+      if (Number(size) > most) object = { id, bytes: Number(size) }
+      return object === undefined
+    }),
   })
-  return found ?? (run.code === 0 ? undefined : refuse('failed', words.gitFailed('list the objects of a pack')))
+  if (object !== undefined) return { refusal: refuse('too-large', words.objectTooBig(object.id, object.bytes, most)), object }
+  return run.code === 0 ? undefined : { refusal: refuse('failed', words.gitFailed('list the objects of a pack')) }
 }

@@ -1,39 +1,30 @@
-import type { BlobRef, RefsRecord } from './refs-record.ts'
-import type { GitRefusal } from './refusal.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { accountRefusal, type PutAnswer, type RefsAccount } from './account.ts'
+import { objectTypes } from './objects.ts'
+import { type BuiltPack, buildPack, type LocalRepository, openLocal } from './pack-out.ts'
+import { uploadParts } from './parts.ts'
+import { checkRefsRecord, type PackRow, type RefsRecord } from './refs-record.ts'
+import { type RefUpdate, updatedRecord, updatesFault } from './refs-update.ts'
+import { type GitRefusal, refuse } from './refusal.ts'
+import { runGit } from './run.ts'
+import { words } from './words.ts'
 
-/** A refusal of the account's server, passed on as it is. */
-export interface AccountRefusal {
-  code: string
-  message: string
-}
+export type { AccountRefusal, PutAnswer, RefsAccount } from './account.ts'
+export type { RefUpdate } from './refs-update.ts'
 
-/**
- * `swap-lost`: the record is another than `swapCid` (InvalidSwap). `blob-missing`: a blob that the record names is not there (BlobNotFound).
- * A refusal with code `upstream-failed` means that the write may have been made: it is settled by reading (STO-7).
- */
-export type PutAnswer = 'done' | 'swap-lost' | 'blob-missing' | AccountRefusal
-
-/** One repository's refs record and blobs in its owner's account. */
-export interface RefsAccount {
-  /** The record as it is now, from its source; undefined when there is none. */
-  read(): Promise<{ record: unknown; cid: string } | undefined | AccountRefusal>
-  /** Puts the record by compare-and-swap; `null`: only if there is none. */
-  put(record: RefsRecord, swapCid: string | null): Promise<PutAnswer>
-  /** Uploads a part as application/octet-stream; `too-large` when the server answers 413. */
-  upload(bytes: Uint8Array): Promise<BlobRef | 'too-large' | AccountRefusal>
-  /** Bytes a part may have, as found out; written here, to be remembered per server (STO-2). */
-  partLimit?: number
-}
-
-/** A ref to set, or to delete with `commit: null`. */
-export interface RefUpdate {
-  /** Full ref name. */
-  name: string
-  commit: string | null
-  /** Where it must be at now (`null`: nowhere); by default where the first read finds it. */
-  old?: string | null
-  /** Allow a move that is no fast-forward. */
-  force?: boolean
+export interface PushInput {
+  /** The git directory that holds the commits. */
+  gitDir: string
+  updates: readonly RefUpdate[]
+  account: RefsAccount
+  /** The repository's AT-URI. */
+  repo: string
+  now: () => Date
+  /** For the jitter between tries: waits so many milliseconds; a number in 0..1. */
+  wait?: (ms: number) => Promise<void>
+  random?: () => number
 }
 
 export interface PushDone {
@@ -44,16 +35,179 @@ export interface PushDone {
   changed: boolean
 }
 
-/** Pushes commits of a local git directory into an account as one compare-and-swap (STO-1..7). */
-export function pushRefs(_input: {
-  gitDir: string
-  updates: RefUpdate[]
-  account: RefsAccount
-  repo: string
-  now: () => Date
-  /** For the jitter between tries: waits so many milliseconds; and a number in 0..1. */
-  wait?: (ms: number) => Promise<void>
-  random?: () => number
-}): Promise<PushDone | GitRefusal> {
-  throw new Error('not written yet')
+const tries = 10
+
+/** A push while it goes on. */
+interface Push extends PushInput {
+  local: LocalRepository
+  scratch: string
+  /** One and the same over all tries, so that a repeated put is a no-op (STO-7). */
+  updatedAt: string
+  /** Where the refs were at first; only while they still are is it tried again (STO-6). */
+  expected?: Map<string, string | null>
+  /** The pack, and the packs of the record that it was made against. */
+  built?: { row: PackRow | undefined; file: BuiltPack | undefined; against: ReadonlySet<string> }
+  /** The answer to an earlier put was lost: it may have been made. */
+  unsure: boolean
+  /** What the last try failed on. */
+  last: 'swap-lost' | 'blob-missing' | 'unsettled'
+}
+
+/**
+ * Pushes commits of a local git directory into an account: what the record does not hold goes up as one pack in parts, then the record is put by
+ * compare-and-swap, so that a push is all or nothing (STO-1, STO-2, STO-5). A lost swap is read and judged again (STO-6), a lost answer settled by
+ * reading (STO-7), a part that vanished uploaded again (STO-4).
+ */
+export async function pushRefs(input: PushInput): Promise<PushDone | GitRefusal> {
+  const fault = updatesFault(input.updates)
+  if (fault !== undefined) return fault
+  const opened = await openLocal(resolve(input.gitDir))
+  if (!opened.ok) return opened
+  const commits = await commitsFault(opened.local, input.updates)
+  if (commits !== undefined) return commits
+  const scratch = await mkdtemp(join(tmpdir(), 'knotless-push-'))
+  try {
+    const push: Push = { ...input, local: opened.local, scratch, updatedAt: input.now().toISOString(), unsure: false, last: 'swap-lost' }
+    for (let attempt = 0; attempt < tries; attempt++) {
+      if (attempt > 0) await pause(push, attempt)
+      const done = await tryPush(push)
+      if (done !== 'again') return done
+    }
+    return gaveUp(push)
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+function gaveUp(push: Push): GitRefusal {
+  if (push.last === 'blob-missing') return refuse('blob-missing', words.broken())
+  return push.last === 'unsettled' ? refuse('upstream-failed', words.unsettled()) : refuse('branch-moved', words.busy(tries))
+}
+
+async function tryPush(push: Push): Promise<PushDone | GitRefusal | 'again'> {
+  const found = await push.account.read()
+  if (found !== undefined && 'code' in found) return push.unsure ? 'again' : accountRefusal(found)
+  const checked = found === undefined ? undefined : checkRefsRecord(found.record, push.repo)
+  if (checked !== undefined && !checked.ok) return checked
+  const before = checked?.record
+  const state = await judge(push, before)
+  if (state !== 'go') return state
+
+  const packed = await packFor(push, before)
+  if (packed !== undefined) return packed
+  const next = updatedRecord(before, { repo: push.repo, updates: push.updates, pack: push.built?.row, updatedAt: push.updatedAt })
+  if (!next.ok) return next
+  const answer = await push.account.put(next.record, found?.cid ?? null)
+  return settle(push, answer, next.record)
+}
+
+/** What the answer to a put means. A lost answer is settled by the next try, which begins by reading (STO-7). */
+async function settle(push: Push, answer: PutAnswer, record: RefsRecord): Promise<PushDone | GitRefusal | 'again'> {
+  if (answer === 'done') return { ok: true, record, changed: true }
+  if (answer === 'swap-lost') {
+    push.last = answer
+    return 'again'
+  }
+  if (answer === 'blob-missing' || answer.code === 'blob-missing') {
+    push.last = 'blob-missing'
+    const file = push.built?.file
+    if (file === undefined) return 'again'
+    const uploaded = await uploadParts(file.path, push.account)
+    if (!uploaded.ok) return uploaded
+    if (push.built?.row !== undefined) push.built.row.parts = uploaded.parts
+    return 'again'
+  }
+  if (answer.code !== 'upstream-failed') return accountRefusal(answer)
+  push.unsure = true
+  push.last = 'unsettled'
+  return 'again'
+}
+
+/** Whether the refs are where this push wants them already, may be moved there, or are somewhere else by now. */
+async function judge(push: Push, before: RefsRecord | undefined): Promise<PushDone | GitRefusal | 'go'> {
+  const at = new Map(before?.refs.map(row => [row.name, row.commit]))
+  const first = push.expected === undefined
+  push.expected ??= new Map(push.updates.map(({ name, old }) => [name, old === undefined ? (at.get(name) ?? null) : old]))
+  if (before !== undefined && push.updates.every(({ name, commit }) => (at.get(name) ?? null) === commit)) {
+    return { ok: true, record: before, changed: push.unsure }
+  }
+  for (const { name, commit, force } of push.updates) {
+    const present = at.get(name) ?? null
+    const expected = push.expected.get(name) ?? null
+    if (present === commit) continue
+    if (present !== expected) {
+      if (before !== undefined && (await wasDone(push, before, commit, present))) return { ok: true, record: before, changed: true }
+      return refuse('branch-moved', words.branchMoved(name))
+    }
+    if (first && commit !== null && present !== null && !force && !(await isForward(push.local, name, present, commit))) {
+      return refuse('force-refused', words.forceRefused(name))
+    }
+  }
+  return 'go'
+}
+
+/** After a lost answer: our pack in the list, or our commit below the ref's, means that it was made and others pushed on top (STO-7). */
+async function wasDone(push: Push, record: RefsRecord, commit: string | null, present: string | null): Promise<boolean> {
+  if (!push.unsure) return false
+  const id = push.built?.row?.id
+  if (id !== undefined && record.packs.some(row => row.id === id)) return true
+  return commit !== null && present !== null && (await isBelow(push.local, commit, present))
+}
+
+function isForward(local: LocalRepository, name: string, from: string, to: string): Promise<boolean> {
+  return name.startsWith('refs/tags/') ? Promise.resolve(false) : isBelow(local, from, to)
+}
+
+async function isBelow(local: LocalRepository, commit: string, tip: string): Promise<boolean> {
+  const run = await runGit(['merge-base', '--is-ancestor', commit, tip], { dir: local.dir })
+  return run.code === 0
+}
+
+/**
+ * Makes and uploads the pack, once: it serves every later try, unless packs that it was made against have left the record (a consolidation may
+ * have dropped what it leads to); then it is made anew.
+ */
+async function packFor(push: Push, before: RefsRecord | undefined): Promise<GitRefusal | undefined> {
+  const ids = new Set(before?.packs.map(row => row.id))
+  if (push.built !== undefined && [...push.built.against].every(id => ids.has(id))) return undefined
+  const wants = push.updates.flatMap(({ commit }) => commit ?? [])
+  const haves = before?.refs.map(row => row.commit) ?? []
+  const made: Awaited<ReturnType<typeof buildPack>> =
+    wants.length === 0 ? { ok: true } : await buildPack(push.local, push.scratch, wants, haves)
+  if (!made.ok) return made
+  const file = made.pack
+  if (file === undefined) {
+    push.built = { row: undefined, file, against: ids }
+    return undefined
+  }
+  const uploaded = await uploadParts(file.path, push.account)
+  if (!uploaded.ok) return uploaded
+  push.built = { row: { id: file.id, parts: uploaded.parts, objects: file.objects, bytes: file.bytes }, file, against: ids }
+  return undefined
+}
+
+/** Branches are pushed to commits, tags to commits or tags of commits, all of them there. */
+async function commitsFault(local: LocalRepository, updates: readonly RefUpdate[]): Promise<GitRefusal | undefined> {
+  const sets = updates.flatMap(({ name, commit }) => (commit === null ? [] : [{ name, commit }]))
+  const found = await objectTypes(
+    local,
+    sets.map(row => row.commit),
+  )
+  const peeled = await objectTypes(
+    local,
+    sets.map(row => `${row.commit}^{commit}`),
+  )
+  for (const [at, { name, commit }] of sets.entries()) {
+    const type = found[at]?.type
+    if (type === undefined) return refuse('missing-commit', words.missingCommit(commit))
+    const isTag = name.startsWith('refs/tags/') && type === 'tag' && peeled[at] !== undefined
+    if (type !== 'commit' && !isTag) return refuse('bad-ref', words.refNoCommit(name, commit, type))
+  }
+  return undefined
+}
+
+/** Waits before the next try: longer each time, and never as long as another that waits (STO-6). */
+function pause(push: Push, attempt: number): Promise<void> {
+  const wait = push.wait ?? (ms => new Promise(done => setTimeout(done, ms)))
+  return wait(Math.min(2000, 20 * 2 ** attempt) * (0.5 + (push.random ?? Math.random)()))
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Mirror } from './mirror.ts'
 
@@ -39,6 +39,24 @@ export function alternates(dirs: readonly string[]): Record<string, string> {
   // An entry that starts with a quote is read as a C string, which lets a path hold the separator.
   const quoted = dirs.map(dir => (/^"|:/.test(dir) ? `"${dir.replace(/["\\]/g, '\\$&')}"` : dir))
   return { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted.join(':') }
+}
+
+/** Where a pack lies inside a quarantine. */
+export function packFile(quarantine: Quarantine, id: string): string {
+  return join(quarantine.dir, 'pack', `pack-${id}.pack`)
+}
+
+/** Moves a checked pack into the mirror; git sees it once its index is there. */
+export async function admit(mirror: Mirror, quarantine: Quarantine, id: string): Promise<void> {
+  const from = packFile(quarantine, id)
+  const to = join(mirror.objects, 'pack', `pack-${id}.pack`)
+  await chmod(from, 0o444)
+  await rename(from, to)
+  for (const end of ['rev', 'idx']) {
+    await rename(from.replace(/pack$/, end), to.replace(/pack$/, end)).catch((error: unknown) => {
+      if (end === 'idx') throw error
+    })
+  }
 }
 
 /** Removes what crashed processes left: quarantines whose process is gone, or that are over an hour old. */

@@ -1,10 +1,8 @@
-import { chmod, rename } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type FetchBlob, fetchPack, indexPack, oversized, packFile } from './incoming.ts'
+import { type FetchBlob, fetchPack, indexPack, oversized } from './incoming.ts'
 import { type Mirror, packsOf } from './mirror.ts'
 import { objectTypes } from './objects.ts'
 import { readRefs, sameRefs, writeRefs } from './packed-refs.ts'
-import { openQuarantine, type Quarantine, sweepQuarantines } from './quarantine.ts'
+import { admit, openQuarantine, type Quarantine, sweepQuarantines } from './quarantine.ts'
 import { checkRefsRecord, type PackRow, type RefRow, type RefsRecord } from './refs-record.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
 import { words } from './words.ts'
@@ -82,7 +80,7 @@ async function sync(job: Job): Promise<SyncDone | GitRefusal> {
     const fault = await refsFault(job, quarantine)
     if (fault !== undefined) return fault
     const big = packs.ids.length === 0 ? undefined : await oversized(mirror.dir, quarantine, job.objectBytes, job.signal)
-    if (big !== undefined) return big
+    if (big !== undefined) return big.refusal
     for (const id of packs.ids) await admit(mirror, quarantine, id)
     if (!same) await writeRefs(mirror, record.refs)
     return { ok: true, changed: packs.ids.length > 0 || !same, refs: record.refs }
@@ -174,17 +172,4 @@ async function refsFault(job: Job, quarantine: Quarantine): Promise<GitRefusal |
     if (type !== 'commit' && !isTag) return refuse('bad-ref', words.refNoCommit(row.name, row.commit, type))
   }
   return undefined
-}
-
-/** Moves a checked pack into the mirror; git sees it once its index is there. */
-async function admit(mirror: Mirror, quarantine: Quarantine, id: string): Promise<void> {
-  const from = packFile(quarantine, id)
-  const to = join(mirror.objects, 'pack', `pack-${id}.pack`)
-  await chmod(from, 0o444)
-  await rename(from, to)
-  for (const end of ['rev', 'idx']) {
-    await rename(from.replace(/pack$/, end), to.replace(/pack$/, end)).catch((error: unknown) => {
-      if (end === 'idx') throw error
-    })
-  }
 }

@@ -38,6 +38,7 @@ export const words = {
   packTrailer: (id: string) => `Pack ${id} ends in another checksum than its name.`,
   packRefused: (id: string, why: string) => `git refuses pack ${id}: ${why}.`,
   packLinks: (id: string) => `Pack ${id} leads to objects that the repository does not hold.`,
+  packNotHere: (id: string) => `The mirror does not hold pack ${id} yet: bring it up to date first.`,
   packBomb: (id: string) => `Pack ${id} needs more memory or time to unpack than is given to it.`,
   objectTooBig: (oid: string, bytes: number, most: number, path?: string) =>
     `${path === undefined ? `Object ${oid}` : `"${quoted(path)}" (${oid})`} has ${megabytes(bytes)}; at most ${megabytes(most)} are taken.`,
@@ -65,5 +66,7 @@ export const words = {
   forceRefused: (name: string) => `"${quoted(name)}" would not be moved forward but replaced: fetch and merge first, or force it.`,
   packTooBig: (most: number) => `The push holds more than ${megabytes(most)}.`,
   partRefused: (bytes: number) => `The account's server takes no part of ${count(bytes)} bytes.`,
+  uploadFailed: () => "The account's server answered an upload with another blob than was sent.",
+  unsettled: () => "The account's server did not say whether the push was made, and could not be asked.",
   busy: (tries: number) => `The record was changed by others ${count(tries)} times in a row: try again.`,
 } as const
