@@ -5,7 +5,8 @@
 
 const ALPHABET = '234567abcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/
-const MAX_MILLIS = Math.floor((2 ** 53 - 1) / 1000)
+/** The last time that a key can carry, in the year 2255. */
+export const MAX_MILLIS = Math.floor((2 ** 53 - 1) / 1000)
 
 /** Whether a record key is a TID; one that is not never counts (REC-3). */
 export function isTid(key: string): boolean {

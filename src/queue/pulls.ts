@@ -1,0 +1,78 @@
+/** One pull, from the records about it that count and from what git says of its branches. */
+import type { PullMaterial } from './collect.ts'
+import type { MergeResult, QueueRecord, RepositoryFacts, StateRecord, Stored, TipFacts } from './facts.ts'
+import { byPosition } from './positions.ts'
+import { readQueue } from './pull-queue.ts'
+import { readState, type StateReading } from './pull-state.ts'
+import type { BranchRef, Refs } from './refs.ts'
+import { tidMillis } from './tid.ts'
+import type { PullView, QueueEntry } from './view.ts'
+
+/** A queue record seen this long after its key's time is said to be backdated (REC-9). */
+const BACKDATED_AFTER = 10 * 60_000
+
+interface PullContext {
+  facts: RepositoryFacts
+  refs: Refs
+  /** The repository's own branches; undefined when they are not known. */
+  branchRefs: ReadonlyMap<string, BranchRef> | undefined
+}
+
+/** Where it stands, its place if it has one, and everything that counted about it. */
+export function readPull({ pull, states, queue }: PullMaterial, ctx: PullContext): PullView {
+  const { branch } = pull.value
+  const tip = ctx.branchRefs?.get(branch)?.commit
+  const tipFacts = factsAtTip(ctx.facts, branch, tip)
+  const own = readState(states, commit => tipFacts?.contains.get(commit))
+  // QUE-2: a pull whose account is gone counts as closed; what landed stays landed.
+  const reading: StateReading = own.state === 'open' && ctx.facts.gone.has(pull.did) ? { state: 'closed' } : own
+  const closings = states.map(({ record }) => record).filter(({ value }) => value.state !== 'open')
+  const { entry, last } = readQueue(queue, closings, own.reopenedAt)
+  const draft = pull.value.draft === true
+  const placed = reading.state === 'open' && entry !== undefined ? readEntry(entry) : undefined
+  const mergedAs = reading.state === 'merged' ? reading.record?.value.commit : undefined
+  return {
+    pull,
+    branch,
+    state: reading.state,
+    stateRecord: reading.record,
+    draft,
+    entry: draft ? undefined : placed,
+    heldEntry: draft ? placed : undefined,
+    lastQueue: last,
+    ejection: reading.state === 'open' && last?.value.state === 'ejected' ? last : undefined,
+    history: timeline(states, queue),
+    ...readHead(pull.value.head, tip, ctx.facts.merges.get(pull.uri), ctx.refs),
+    mergedThere: mergedAs === undefined ? undefined : tipFacts?.contains.get(mergedAs),
+  }
+}
+
+/** What is known of a branch where it is now; what was looked at elsewhere is passed over. */
+export function factsAtTip(facts: RepositoryFacts, branch: string, tip: string | undefined): TipFacts | undefined {
+  const found = facts.tips.get(branch)
+  return tip !== undefined && found?.tip === tip ? found : undefined
+}
+
+function readEntry(record: Stored<QueueRecord>): QueueEntry {
+  const keyTime = tidMillis(record.rkey)
+  const isLate = !record.backfilled && record.seenAt - keyTime > BACKDATED_AFTER
+  return { record, key: record.rkey, by: record.did, backdated: isLate ? { keyTime, seenAt: record.seenAt } : undefined }
+}
+
+function readHead(
+  at: { repo: string; branch: string },
+  tip: string | undefined,
+  merge: MergeResult | undefined,
+  refs: Refs,
+): Pick<PullView, 'head' | 'headGone' | 'merge'> {
+  const branches = refs.branchesOf(at.repo)
+  const head = branches?.get(at.branch)?.commit
+  const isPresent = merge !== undefined && head !== undefined && merge.head === head && merge.tip === tip
+  return { head, headGone: branches !== undefined && head === undefined, merge: isPresent ? merge : undefined }
+}
+
+function timeline(states: PullMaterial['states'], queue: readonly Stored<QueueRecord>[]): PullView['history'] {
+  const history: (Stored<QueueRecord> | Stored<StateRecord>)[] = [...states.map(({ record }) => record), ...queue]
+  // Stable, so that of one writer's records of one key the state comes first.
+  return history.sort(byPosition)
+}

@@ -1,0 +1,67 @@
+/** Which records can count at all, whoever wrote them (REC-3, REC-6, REC-12). */
+import type { PullRecord, QueueRecord, StateRecord, Stored } from './facts.ts'
+import type { Deed } from './honour.ts'
+import { order } from './runs.ts'
+import { tidMillis } from './tid.ts'
+import type { IgnoredReason } from './view.ts'
+
+const MINUTE = 60_000
+/** A key may lie this far past what its record says of its making. */
+const PAST_CREATED = 24 * 60 * MINUTE
+/** A key may lie this far in the reader's future. */
+const AHEAD = 5 * MINUTE
+const DEEDS = { queue: ['queued', 'left', 'ejected'], state: ['open', 'closed', 'merged'] } as const
+const COMMIT = /^[0-9a-f]{40}$/
+
+/** Records that stand for changes: those whose key is their time. */
+export type Change = Stored<QueueRecord> | Stored<StateRecord> | Stored<PullRecord>
+
+/**
+ * One of each record, by address. Of two readings of the same version the first says when it was seen (REC-9); of two versions the one seen
+ * last stands.
+ */
+export function once<T>(records: readonly Stored<T>[]): Stored<T>[] {
+  const kept = new Map<string, Stored<T>>()
+  for (const record of records) {
+    const other = kept.get(record.uri)
+    if (other === undefined || (other !== record && stands(record, other))) kept.set(record.uri, record)
+  }
+  return [...kept.values()]
+}
+
+function stands(record: Stored<unknown>, other: Stored<unknown>): boolean {
+  if (record.cid !== other.cid) return (record.seenAt - other.seenAt || order(record.cid, other.cid)) > 0
+  return record.seenAt < other.seenAt || (record.seenAt === other.seenAt && record.backfilled && !other.backfilled)
+}
+
+/** Why the key of a record keeps it from counting ever (REC-3); undefined when it does not. */
+export function keyFault(record: Change): IgnoredReason | undefined {
+  const time = tidMillis(record.rkey)
+  if (Number.isNaN(time)) return 'key-not-tid'
+  return time - Date.parse(record.value.createdAt) <= PAST_CREATED ? undefined : 'key-after-created'
+}
+
+/** When a record starts to count, in milliseconds since 1970; undefined when it does already at `now` (REC-3). */
+export function wakesAt(record: Change, now: number): number | undefined {
+  const wakes = tidMillis(record.rkey) - AHEAD
+  return wakes > now ? wakes : undefined
+}
+
+/** What a queue record does, or why it does nothing: a state that is not known (REC-6), or a commit that is none. */
+export function queueDeed({ state, head, commit, requeue }: QueueRecord): Deed | { ignored: IgnoredReason } {
+  const deed = DEEDS.queue.find(known => known === state)
+  if (deed === undefined) return { ignored: 'unknown-state' }
+  return commitsHold(head, commit, requeue?.head) ? deed : { ignored: 'void' }
+}
+
+/** What a state record does, or why it does nothing, as for queue records. */
+export function stateDeed({ state, commit, batch }: StateRecord): Deed | { ignored: IgnoredReason } {
+  const deed = DEEDS.state.find(known => known === state)
+  if (deed === undefined) return { ignored: 'unknown-state' }
+  return commitsHold(commit, batch) ? deed : { ignored: 'void' }
+}
+
+/** Whether each of these that is there is a commit: 40 hexadecimal digits, as git writes them. */
+export function commitsHold(...commits: readonly (string | undefined)[]): boolean {
+  return commits.every(commit => commit === undefined || COMMIT.test(commit))
+}
