@@ -55,7 +55,8 @@ export async function startPds(options: {
     plcRotationKeyK256PrivateKeyHex: options.keys.rotation,
     serviceHandleDomains: ['.test'],
     inviteRequired: false,
-    didPlcUrl: options.plcUrl,
+    // Its resolver refuses addresses that are bare IP numbers.
+    didPlcUrl: options.plcUrl.replace(loopback, 'localhost'),
     disableSsrfProtection: true,
     crawlers: [],
   }
@@ -71,7 +72,7 @@ export async function startPds(options: {
     }
     server.on('request', options.gate(real))
   } catch (error) {
-    await pds.destroy()
+    await pds.ctx.destroy()
     throw portError('PDS', options.port, error)
   }
   const url = pds.ctx.cfg.service.publicUrl
@@ -88,10 +89,19 @@ async function claim(pds: PDS, url: string, dids: string[]): Promise<void> {
     if (!isValidDid(did)) continue
     const account = await pds.ctx.accountManager.getAccount(did)
     if (account === null) continue
-    const data = await pds.ctx.plcClient.getDocumentData(did)
+    const data = await retried(() => pds.ctx.plcClient.getDocumentData(did))
     if (data.services.atproto_pds?.endpoint === url) continue
     await pds.ctx.plcClient.updatePds(did, pds.ctx.plcRotationKey, url)
     await pds.ctx.idResolver.did.resolve(did, true)
     await pds.ctx.sequencer.sequenceIdentity(account.did)
+  }
+}
+
+/** A read once more when it fails: a connection kept from an earlier directory on the same port breaks at its first use. */
+async function retried<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch {
+    return read()
   }
 }

@@ -51,7 +51,7 @@ export function openLog(path: string, nowUs: () => number): EventLog {
   db.pragma('synchronous = NORMAL')
   db.exec(`
     create table if not exists event (
-      seq integer primary key autoincrement, time_us integer not null, upstream integer not null, did text not null, kind text not null,
+      seq integer primary key, time_us integer not null, upstream integer not null, did text not null, kind text not null,
       collection text not null, rkey text not null, operation text not null, body text not null,
       unique (upstream, kind, collection, rkey, operation));
     create index if not exists event_time on event (time_us);
