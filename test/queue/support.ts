@@ -243,6 +243,12 @@ export class History {
     return foldRepository(this.facts(), now)
   }
 
+  /** The view after a transfer, asked for at the address before it. */
+  viewFromOldAddress(now = this.now + MINUTE): RepositoryView {
+    if (this.transferredFrom === undefined) throw new Error('nothing was transferred')
+    return foldRepository({ ...this.facts(), repo: this.transferredFrom, transferredFrom: undefined, transferredTo: this.repo }, now)
+  }
+
   /** One pull of the view. */
   see(pull: AtUri, now?: number): PullView {
     const found = this.view(now).pulls.get(pull)
