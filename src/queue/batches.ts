@@ -90,6 +90,11 @@ export function inFlight(state: BatchState): boolean {
   return state !== 'landed' && state !== 'cancelled' && state !== 'failed'
 }
 
+/** CHK-12: as many workflows as its checks say that the batch has; a batch whose checks do not say is taken as whole. */
+export function isWhole(checks: readonly Run[]): boolean {
+  return checks.every(check => checks.length >= (check.value.of ?? 0))
+}
+
 /** A batch is one runner's: the lander's where it filed any of these checks, else that of whoever filed first. */
 function readGroup(group: readonly Run[], input: BatchFacts): BatchView & { whole: boolean } {
   const inOrder = [...group].sort((a, b) => filedAt(a) - filedAt(b) || order(a.uri, b.uri))
@@ -97,7 +102,6 @@ function readGroup(group: readonly Run[], input: BatchFacts): BatchView & { whol
   if (first === undefined) throw new Error('a batch without checks')
   const own = inOrder.filter(check => check.did === first.did)
   const checks = newestRuns(own)
-  const of = Math.max(0, ...own.map(check => check.value.of ?? 0))
   return {
     branch: input.branch,
     base: first.value.baseCommit ?? '',
@@ -109,7 +113,7 @@ function readGroup(group: readonly Run[], input: BatchFacts): BatchView & { whol
     members: first.value.batch ?? [],
     checks,
     since: filedAt(first),
-    whole: checks.length >= of,
+    whole: isWhole(checks),
   }
 }
 
@@ -169,7 +173,8 @@ function hasLanded(batch: BatchView, pulls: ReadonlyMap<string, PullView>): bool
   })
 }
 
-function isRefOf(ref: string, branch: string): boolean {
+/** A check names its branch as refs/heads/…; one that leaves that out means the same. */
+export function isRefOf(ref: string, branch: string): boolean {
   return ref === `refs/heads/${branch}` || ref === branch
 }
 

@@ -37,9 +37,11 @@ export type BoxParts =
   | { key: 'queued'; position: number; length: number; preflights: readonly string[]; why: Phrase }
   | { key: 'queued-stranded'; position: number; length: number; since?: number | undefined; now: number; owner: string; isOwner: boolean }
   | { key: 'ejected'; reason: string; says: Phrase }
-  | { key: 'conflict'; branch: string; tip: string; more: number }
+  /** `files` says how many are named. */
+  | { key: 'conflict'; branch: string; tip: string; files: number }
   | { key: 'checks-failed'; names: readonly string[]; head: string; branch: string; tip: string }
   | { key: 'head-gone'; head: string; owner: string; name: string }
+  | { key: 'branch-gone'; branch: string; owner: string; name: string }
   | { key: 'gateway-owner'; branch: string }
   | { key: 'gateway-other'; owner: string }
   | { key: 'no-runners'; owner: string; name: string; people: readonly string[]; isOwner: boolean; queueOnlyBranch?: string | undefined }
@@ -77,6 +79,7 @@ export const boxTones: Readonly<Record<BoxKey, Tone>> = {
   conflict: 'danger',
   'checks-failed': 'danger',
   'head-gone': 'danger',
+  'branch-gone': 'danger',
   'gateway-owner': 'danger',
   'gateway-other': 'neutral',
   'no-runners': 'neutral',
@@ -110,9 +113,9 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
       const people = parts.by === parts.owner ? who(parts.by) : say`${who(parts.by)} or ${who(parts.owner)}`
       const what =
         parts.commit === undefined
-          ? say`${who(parts.by)} recorded it as merged without naming a commit.`
-          : say`${who(parts.by)} recorded ${commit(parts.commit)} as the merged commit, and ${parts.branch} does not contain it.`
-      return stands({ kind: 'merged-not-there', branch: parts.branch }, say`${what} Nothing has landed. Ask ${people} to look at it.`)
+          ? say`${who(parts.by)} recorded it as merged without naming a commit, so nothing shows that it landed.`
+          : say`${who(parts.by)} recorded ${commit(parts.commit)} as the merged commit, and ${parts.branch} does not contain it. Nothing has landed.`
+      return stands({ kind: 'merged-not-there', branch: parts.branch }, say`${what} Ask ${people} to look at it.`)
     }
     case 'closed':
       return stands(
@@ -156,7 +159,10 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
     case 'conflict':
       return box(
         say`Conflicts with ${parts.branch}`,
-        say`It does not apply on ${parts.branch} at ${commit(parts.tip)}. These files need a hand:`,
+        join(
+          say`It does not apply on ${parts.branch} at ${commit(parts.tip)}.`,
+          parts.files === 0 ? undefined : say`These files need a hand:`,
+        ),
       )
     case 'checks-failed':
       return box(
@@ -167,6 +173,11 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
       return box(
         say`Its branch is gone`,
         say`${code(parts.head)} no longer exists in ${repoName(parts.owner, parts.name)}, so there is nothing to land. Push it again.`,
+      )
+    case 'branch-gone':
+      return box(
+        say`There is no branch ${parts.branch}`,
+        say`${repoName(parts.owner, parts.name)} has no branch ${parts.branch}, so there is nothing to land on.`,
       )
     case 'gateway-owner':
       return box(

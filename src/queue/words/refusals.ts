@@ -101,19 +101,19 @@ export function signedOut(act: Act, people: readonly string[]): Refusal {
   }
 }
 
-/** ADM-2; with `branch` PRO-4: a merge past a queue that nothing lands. */
-export function noRunners(act: Act, repo: Repo, branch?: string): Refusal {
+/** ADM-2; with `mergeInto` PRO-4: a merge into a branch whose queue nothing lands. */
+export function noRunners(repo: Repo, mergeInto?: string): Refusal {
   const name = repoName(repo.owner, repo.name)
-  if (act === 'merge' && branch !== undefined) {
+  if (mergeInto !== undefined) {
     return {
       code: 'no-runners',
-      message: say`Not merged: ${branch} takes pulls only through the queue, and ${name} names no runner that would land one.`,
-      advice: say`The owner can name a runner, or take the rule off ${branch}.`,
+      message: say`Not merged: ${mergeInto} takes pulls only through the queue, and ${name} names no runner that would land one.`,
+      advice: say`The owner can name a runner, or take the rule off ${mergeInto}.`,
     }
   }
   return {
     code: 'no-runners',
-    message: say`${LEADS[act]}: ${name} names no runner, so nothing would land it.`,
+    message: say`Not queued: ${name} names no runner, so nothing would land it.`,
     advice: say`Its pulls are merged by hand; the owner can name a runner.`,
   }
 }
@@ -169,10 +169,10 @@ export function conflict(act: Act, parts: { branch: string; tip: string; files: 
 }
 
 /** ADM-6. */
-export function checksFailed(act: Act, parts: { workflows: readonly string[]; head: string; branch: string }): Refusal {
+export function checksFailed(parts: { workflows: readonly string[]; head: string; branch: string }): Refusal {
   return {
     code: 'checks-failed',
-    message: say`${LEADS[act]}: ${list(parts.workflows)} failed at ${commit(parts.head)} merged with ${parts.branch}.`,
+    message: say`Not queued: ${list(parts.workflows)} failed at ${commit(parts.head)} merged with ${parts.branch}.`,
     advice: say`Push a fix, or read the log.`,
     workflows: parts.workflows,
   }

@@ -1,0 +1,62 @@
+/** dev.knotless.getMergeStatus: where a pull stands, whether it would land, what the caller may do. */
+import type * as knotless from '../../lexicons/dev/knotless.ts'
+import { judgeLeave, judgeMerge, judgeQueue } from '../admission.ts'
+import { runsAtHead } from '../at-head.ts'
+import { mergeBox } from '../box.ts'
+import { queueHealth } from '../health.ts'
+import { standing } from '../standing.ts'
+import type { PullView, RepositoryView } from '../view.ts'
+import { pullNotFound } from '../words/refusals.ts'
+import { type Answer, type AnswerContext, phraseVoice, textVoice, type Voice } from './context.ts'
+import { toDid, toUri } from './formats.ts'
+import { accountView, boxView, checkView, healthView, landerView, permissionView, pullView, standingView } from './parts.ts'
+
+/** The answer of the method, with the pull's record as written. */
+export function mergeStatusAnswer(view: RepositoryView, pull: string, ctx: AnswerContext): Answer<knotless.getMergeStatus.$OutputBody> {
+  const found = view.pulls.get(pull)
+  if (found === undefined) return { ok: false, refusal: pullNotFound() }
+  const body = mergeStatus(view, found, ctx, textVoice(ctx))
+  return { ok: true, body: { ...body, pull: { ...body.pull, record: { ...found.pull.value } } } }
+}
+
+/** The same for a page, its sentences in parts. */
+export function mergeStatusParts(view: RepositoryView, pull: PullView, ctx: AnswerContext) {
+  return mergeStatus(view, pull, ctx, phraseVoice)
+}
+
+function mergeStatus<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
+  const { names } = ctx
+  const branch = view.branches.get(pull.branch)
+  const question = { view, pull: pull.pull.uri, caller: ctx.caller }
+  const { gateway } = view.record.value
+  return {
+    pull: pullView(pull, names),
+    state: pull.state,
+    draft: pull.draft,
+    tip: branch?.tip,
+    applies: pull.merge?.applies,
+    conflicts: (pull.merge?.conflicts ?? []).slice(0, 100).map(path => ({ path })),
+    checks: runsAtHead(view, pull)
+      .slice(0, 1000)
+      .map(run => checkView(run, names)),
+    queueOnly: branch?.queueOnly ?? false,
+    unchecked: branch?.unchecked ?? false,
+    changesChecks: pull.merge?.changesChecks ?? false,
+    standing: standingView(standing(view, pull, ctx), voice, names),
+    box: boxView(mergeBox(view, pull, ctx), voice),
+    can: {
+      queue: permissionView(judgeQueue(question), voice, names),
+      leave: permissionView(judgeLeave(question), voice, names),
+      merge: permissionView(judgeMerge(question), voice, names),
+    },
+    gateway: {
+      did: gateway === undefined ? undefined : toDid(gateway),
+      delegated: ctx.gateway?.delegated ?? false,
+      settingsUrl: toUri(ctx.gateway?.settingsUrl),
+    },
+    runners: view.roles.runners.slice(0, 10).map(did => accountView(did, names)),
+    lander: landerView(view, ctx.lastSeen, names),
+    health: branch === undefined ? undefined : healthView(queueHealth(view, branch, ctx), voice),
+    version: ctx.version,
+  }
+}

@@ -1,0 +1,140 @@
+/** The shapes that answers share: accounts, pulls, checks, standings, boxes, refusals, health, landers. */
+import type * as knotless from '../../lexicons/dev/knotless.ts'
+import type { LastSeen } from '../asking.ts'
+import type { Box } from '../box.ts'
+import type { Health } from '../health.ts'
+import type { Run } from '../runs.ts'
+import { type Standing, standing, standingLabel } from '../standing.ts'
+import type { PullView, RepositoryView } from '../view.ts'
+import type { Names } from '../words/phrase.ts'
+import type { Refusal } from '../words/refusals.ts'
+import { type AnswerContext, textVoice, type Voice } from './context.ts'
+import { toAtUri, toDatetime, toDid } from './formats.ts'
+
+export function accountView(did: string, names: Names) {
+  return { did: toDid(did), handle: names(did) }
+}
+
+/** A pull without its record as written, which can be long: the answer about one pull adds it. */
+export function pullView(pull: PullView, names: Names) {
+  const { value, uri, cid, did } = pull.pull
+  return {
+    uri: toAtUri(uri),
+    cid,
+    author: accountView(did, names),
+    title: value.title,
+    branch: pull.branch,
+    head: { repo: toAtUri(value.head.repo), branch: value.head.branch, commit: pull.head },
+    draft: pull.draft,
+    state: pull.state,
+    createdAt: value.createdAt,
+  }
+}
+
+export function checkView(run: Run, names: Names) {
+  const { value } = run
+  return {
+    uri: toAtUri(run.uri),
+    runner: accountView(run.did, names),
+    workflow: value.workflow,
+    status: value.status,
+    verdict: value.verdict,
+    commit: value.commit,
+    baseCommit: value.baseCommit,
+    pull: value.pull,
+    preflight: value.queue === 'first' ? true : undefined,
+    isolated: value.isolated,
+    summary: value.summary,
+    createdAt: value.createdAt,
+    startedAt: value.startedAt,
+    finishedAt: value.finishedAt,
+  }
+}
+
+export function standingView<W>(of: Standing, voice: Voice<W>, names: Names) {
+  return {
+    kind: of.kind,
+    text: voice(of.text),
+    label: standingLabel(of),
+    branch: of.branch,
+    position: of.position,
+    length: of.length,
+    since: toDatetime(of.since),
+    why: of.why === undefined ? undefined : voice(of.why),
+    preflights: of.preflights.length === 0 ? undefined : of.preflights.map(name => ({ name })),
+    batch: of.batch,
+    reason: of.reason,
+    ejectionKind: of.ejectionKind,
+    commit: of.commit,
+    record: of.record === undefined ? undefined : toAtUri(of.record),
+    by: of.by === undefined ? undefined : accountView(of.by, names),
+    queuedAtHead: of.queuedAtHead,
+    backdated:
+      of.backdated === undefined ? undefined : { keyTime: toDatetime(of.backdated.keyTime), seenAt: toDatetime(of.backdated.seenAt) },
+  }
+}
+
+/** A pull's standing as XRPC answers carry it. */
+export function standingOf(view: RepositoryView, pull: PullView, ctx: AnswerContext): knotless.defs.Standing {
+  return standingView(standing(view, pull, ctx), textVoice(ctx), ctx.names)
+}
+
+export function boxView<W>(box: Box, voice: Voice<W>) {
+  return {
+    key: box.key,
+    headline: voice(box.headline),
+    says: voice(box.says),
+    tone: box.tone,
+    since: toDatetime(box.since),
+    files: box.files.length === 0 ? undefined : box.files.map(path => ({ path })),
+    moreFiles: box.moreFiles === 0 ? undefined : box.moreFiles,
+  }
+}
+
+/** A refusal as programs and people get it; lists are cut to what the lexicon allows. */
+export function refusalView<W>(refusal: Refusal, voice: Voice<W>, names: Names) {
+  return {
+    code: refusal.code,
+    message: voice(refusal.message),
+    advice: refusal.advice === undefined ? undefined : voice(refusal.advice),
+    files: refusal.files?.slice(0, 100).map(path => ({ path })),
+    workflows: refusal.workflows?.slice(0, 100).map(name => ({ name })),
+    people: refusal.people?.slice(0, 101).map(did => accountView(did, names)),
+  }
+}
+
+/** Whether something is allowed, from a judgement. */
+export function permissionView<W>(judgement: { ok: true } | { ok: false; refusal: Refusal }, voice: Voice<W>, names: Names) {
+  return judgement.ok ? { allowed: true } : { allowed: false, refusal: refusalView(judgement.refusal, voice, names) }
+}
+
+export function healthView<W>(health: Health, voice: Voice<W>) {
+  return {
+    kind: health.kind,
+    tone: health.label.tone,
+    label: health.label.word,
+    bold: health.bold,
+    says: voice(health.says),
+    advice: health.advice === undefined ? undefined : voice(health.advice),
+    since: toDatetime(health.since),
+  }
+}
+
+/** Who lands; undefined when nobody does. */
+export function landerView(view: RepositoryView, lastSeen: ReadonlyMap<string, LastSeen> | undefined, names: Names) {
+  const { lander } = view
+  if (lander === undefined) return undefined
+  const settings = lander.record?.value
+  return {
+    account: accountView(lander.did, names),
+    named: lander.named,
+    lastSeen: toDatetime(lastSeen?.get(lander.did)?.at),
+    running: settings === undefined ? undefined : settings.stoppedAt === undefined,
+    batch: settings?.batch,
+    depth: settings?.depth,
+    wait: settings?.wait,
+    executor: settings?.executor,
+    version: settings?.version,
+    git: settings?.git,
+  }
+}

@@ -1,0 +1,205 @@
+/** dev.knotless.getQueue and dev.knotless.listQueues: branches' queues. */
+import type * as knotless from '../../lexicons/dev/knotless.ts'
+import { repoOf } from '../admission.ts'
+import { isWhole } from '../batches.ts'
+import { queueHealth } from '../health.ts'
+import { countRuns, placeOf } from '../places.ts'
+import { standing } from '../standing.ts'
+import { tidMillis } from '../tid.ts'
+import type { BatchView, BranchView, LandedBatch, PullView, RepositoryView } from '../view.ts'
+import { type BatchParts, batchWords } from '../words/batch.ts'
+import { ejectionKind, readReason } from '../words/ejection.ts'
+import { branchNotFound } from '../words/refusals.ts'
+import { type Answer, type AnswerContext, phraseVoice, textVoice, type Voice } from './context.ts'
+import { toAtUri, toDatetime } from './formats.ts'
+import { type PageQuery, pageOf } from './pages.ts'
+import { accountView, checkView, healthView, landerView, pullView, standingView } from './parts.ts'
+
+const EJECTED_FOR = 7 * 86_400_000
+
+export interface QueueQuery extends PageQuery {
+  /** The default branch when absent. */
+  branch?: string | undefined
+  /** Tip and generation of a branch that the view does not list, since no pull is onto it: its queue is empty. */
+  present?: { tip: string; generation: number } | undefined
+}
+
+/** The answer of dev.knotless.getQueue. */
+export function queueAnswer(view: RepositoryView, query: QueueQuery, ctx: AnswerContext): Answer<knotless.getQueue.$OutputBody> {
+  return queue(view, query, ctx, textVoice(ctx))
+}
+
+/** The same for a page, its sentences in parts. */
+export function queueParts(view: RepositoryView, query: QueueQuery, ctx: AnswerContext) {
+  return queue(view, query, ctx, phraseVoice)
+}
+
+/** One summary per branch with a queue: the default one, those that take pulls only through it, and those that anything is queued on. */
+export function queueSummaries(view: RepositoryView, ctx: AnswerContext): knotless.defs.QueueSummary[] {
+  return summaries(view, ctx, textVoice(ctx))
+}
+
+export function queueSummaryParts(view: RepositoryView, ctx: AnswerContext) {
+  return summaries(view, ctx, phraseVoice)
+}
+
+function queue<W>(view: RepositoryView, query: QueueQuery, ctx: AnswerContext, voice: Voice<W>) {
+  const name = query.branch ?? view.record.value.defaultBranch
+  const branch = view.branches.get(name) ?? emptyBranch(view, name, query.present)
+  if (branch === undefined) {
+    const refusal = branchNotFound(repoOf(view), name, [...view.branches.keys()])
+    return { ok: false as const, refusal }
+  }
+  const { names } = ctx
+  const page = pageOf(branch.queue, entryPlace, query)
+  const weekAgo = ctx.now - EJECTED_FOR
+  const lately = branch.ejected.filter(pull => pull.ejection !== undefined && tidMillis(pull.ejection.rkey) >= weekAgo)
+  const body = {
+    repo: toAtUri(view.uri),
+    name: view.name,
+    owner: accountView(view.roles.owner, names),
+    branch: name,
+    tip: branch.tip,
+    length: branch.queue.length,
+    queued: page.items.flatMap(pull => entryView(view, pull, ctx, voice)),
+    cursor: page.cursor,
+    batches: branch.batches.slice(0, 20).map(batch => batchView(view, batch, ctx, voice)),
+    ejected: lately.slice(0, 50).flatMap(pull => ejectionView(pull, ctx, voice)),
+    landed: branch.landed.slice(0, 5).map(batch => landedView(view, batch, ctx)),
+    lander: landerView(view, ctx.lastSeen, names),
+    health: healthView(queueHealth(view, branch, ctx), voice),
+    unchecked: branch.unchecked ?? false,
+    queueOnly: branch.queueOnly,
+    version: ctx.version,
+  }
+  return { ok: true as const, body }
+}
+
+function emptyBranch(view: RepositoryView, branch: string, present: QueueQuery['present']): BranchView | undefined {
+  if (present === undefined) return undefined
+  const isDefault = branch === view.record.value.defaultBranch
+  const none = { queue: [], batches: [], ejected: [], landed: [] }
+  return { branch, ...present, isDefault, queueOnly: false, pinned: false, ...none }
+}
+
+/** The order of the queue as text: key, then writer. */
+function entryPlace(pull: PullView): string {
+  return pull.entry === undefined ? '' : `${pull.entry.key}:${pull.entry.by}`
+}
+
+function entryView<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
+  const { entry } = pull
+  const place = placeOf(view, pull)
+  if (entry === undefined || place === undefined) return []
+  return [
+    {
+      pull: pullView(pull, ctx.names),
+      position: place.position,
+      record: toAtUri(entry.record.uri),
+      key: entry.key,
+      queuedBy: accountView(entry.by, ctx.names),
+      queuedAt: toDatetime(tidMillis(entry.key)),
+      standing: standingView(standing(view, pull, ctx), voice, ctx.names),
+    },
+  ]
+}
+
+/** A batch with its members' titles, in stacking order. */
+function batchView<W>(view: RepositoryView, batch: BatchView, ctx: AnswerContext, voice: Voice<W>) {
+  return {
+    state: batch.state,
+    base: batch.base,
+    tip: batch.tip,
+    since: toDatetime(batch.since),
+    members: batch.members.slice(0, 50).map(member => memberView(view, member, ctx)),
+    checks: batch.checks.slice(0, 1000).map(run => checkView(run, ctx.names)),
+    says: voice(batchWords(batchParts(batch))),
+    nothingRan: countRuns(batch).of === 0,
+    isolated: batch.isolated,
+  }
+}
+
+/** What a batch's words are made of. */
+export function batchParts(batch: BatchView): BatchParts {
+  const { state, base, tip, branch, runner } = batch
+  const { passed, of, running, failed, noVerdict } = countRuns(batch)
+  const nothingRan = of === 0
+  switch (state) {
+    case 'checking':
+      return { state, passed, of, running }
+    case 'red-undecided':
+      return { state, failed: failed.length > 0 ? failed : noVerdict }
+    case 'landing':
+      return { state, lander: runner, branch, tip, nothingRan }
+    case 'landed':
+      return { state, branch, base, tip, nothingRan }
+    case 'failed':
+      return { state, failed, noVerdict, size: batch.members.length }
+    case 'cancelled':
+      return { state, whole: isWhole(batch.checks) }
+    default:
+      return { state }
+  }
+}
+
+function memberView(view: RepositoryView, member: { pull: string; commit: string; head?: string }, ctx: AnswerContext) {
+  const pull = view.pulls.get(member.pull)?.pull
+  return {
+    pull: toAtUri(member.pull),
+    title: pull?.value.title,
+    author: pull === undefined ? undefined : accountView(pull.did, ctx.names),
+    head: member.head,
+    commit: member.commit,
+  }
+}
+
+function ejectionView<W>(pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
+  const record = pull.ejection
+  if (record === undefined) return []
+  const { reason, says } = readReason(record.value.reason, record.value.kind)
+  return [
+    {
+      pull: pullView(pull, ctx.names),
+      record: toAtUri(record.uri),
+      by: accountView(record.did, ctx.names),
+      at: toDatetime(tidMillis(record.rkey)),
+      reason,
+      says: says === '' ? undefined : voice([says]),
+      kind: ejectionKind(record.value.kind),
+      commit: record.value.commit,
+      checks: (record.value.checks ?? []).map(({ workflow, status, check }) => ({ workflow, status, check })),
+    },
+  ]
+}
+
+function landedView(view: RepositoryView, batch: LandedBatch, ctx: AnswerContext) {
+  return {
+    tip: batch.tip,
+    at: toDatetime(batch.at),
+    by: accountView(batch.by, ctx.names),
+    members: batch.members.slice(0, 200).map(member => memberView(view, member, ctx)),
+  }
+}
+
+function summaries<W>(view: RepositoryView, ctx: AnswerContext, voice: Voice<W>) {
+  return [...view.branches.values()].filter(hasQueue).map(branch => {
+    const [first] = branch.queue
+    return {
+      repo: toAtUri(view.uri),
+      name: view.name,
+      owner: accountView(view.roles.owner, ctx.names),
+      branch: branch.branch,
+      length: branch.queue.length,
+      oldest: first?.entry === undefined ? undefined : toDatetime(tidMillis(first.entry.key)),
+      batches: branch.batches.length,
+      health: healthView(queueHealth(view, branch, ctx), voice),
+      lastLanding: toDatetime(branch.landed[0]?.at),
+      isDefault: branch.isDefault,
+      queueOnly: branch.queueOnly,
+    }
+  })
+}
+
+function hasQueue(branch: BranchView): boolean {
+  return branch.isDefault || branch.queueOnly || branch.queue.length > 0 || branch.batches.length > 0 || branch.landed.length > 0
+}

@@ -1,0 +1,46 @@
+/** How a branch's queue does: the first line that is true, in the order of STA-4, as far as records and reports say. */
+import type { Asking } from './asking.ts'
+import { landerLife } from './lander-life.ts'
+import type { BranchView, RepositoryView } from './view.ts'
+import { type HealthParts, type HealthWords, healthWords } from './words/health.ts'
+import { healthLabels, type Label } from './words/labels.ts'
+
+export interface Health extends HealthWords {
+  label: Label
+  /** In milliseconds since 1970. */
+  since?: number | undefined
+}
+
+/** No runners, never a lander, no lander, unchecked; then what is going on. */
+export function queueHealth(view: RepositoryView, branch: BranchView, asking: Asking): Health {
+  const { parts, since } = first(view, branch, asking)
+  return { ...healthWords(parts), label: healthLabels[parts.kind], since }
+}
+
+function first(view: RepositoryView, branch: BranchView, asking: Asking): { parts: HealthParts; since?: number | undefined } {
+  const { owner } = view.roles
+  const isOwner = asking.caller === owner
+  const queued = branch.queue.length
+  const life = landerLife(view, branch, asking)
+  const { did, seenAt, alive } = life
+  if (view.roles.runners.length === 0 || did === undefined) return { parts: { kind: 'no-runners', owner, name: view.name, isOwner } }
+  if (seenAt === undefined) return { parts: { kind: 'never-lander', lander: did, owner, isOwner, queued } }
+  if (!alive) return { parts: { kind: 'no-lander', since: seenAt, now: asking.now, queued, owner, isOwner }, since: seenAt }
+  if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
+  if (view.lander?.record?.value.stoppedAt !== undefined) return { parts: { kind: 'stopping', lander: did } }
+  return going(branch, did)
+}
+
+function going(branch: BranchView, lander: string): { parts: HealthParts } {
+  const lastLanding = branch.landed[0]?.at
+  const [lowest, ahead] = branch.batches
+  const inFlight = new Set(branch.batches.flatMap(batch => batch.members.map(member => member.pull)))
+  const waiting = branch.queue.filter(pull => !inFlight.has(pull.pull.uri)).length
+  if (lowest !== undefined) {
+    const batch = { waiting, size: lowest.members.length, since: lowest.since, lastLanding }
+    return ahead === undefined
+      ? { parts: { kind: 'checking', ...batch } }
+      : { parts: { kind: 'busy', ...batch, ahead: ahead.members.length } }
+  }
+  return waiting > 0 ? { parts: { kind: 'waiting', waiting, lander, lastLanding } } : { parts: { kind: 'idle', lastLanding } }
+}
