@@ -1,6 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { Eta } from 'eta'
+import { LRUCache } from 'lru-cache'
+import { type Asset, loadAssets } from './assets.ts'
+import { createHelpers, type Kit } from './helpers.ts'
+import { escapeValue, type Html } from './html.ts'
+import { createMarkdown } from './markdown.ts'
 import type {
   ConfirmLeavePage,
   ErrorPage,
+  Frame,
   HomePage,
   LoginContinuePage,
   LoginPage,
@@ -8,6 +17,7 @@ import type {
   PullPage,
   QueuePage,
   RefusedPage,
+  RepoHead,
   RepositoryPage,
   SettingsPage,
 } from './models.ts'
@@ -33,14 +43,61 @@ export interface PageParts {
   pull: 'under' | 'news' | 'box' | 'timeline' | 'checks'
 }
 
+/** The same as a table, for reading `?part=`. */
+export const pageParts: { readonly [N in keyof PageParts]: readonly PageParts[N][] } = {
+  queue: ['health', 'news', 'flight', 'waiting', 'ejected', 'landed', 'figures'],
+  pull: ['under', 'news', 'box', 'timeline', 'checks'],
+}
+
 export interface Renderer {
+  /** The served files that pages refer to, by their name under `/static/`. */
+  readonly assets: ReadonlyMap<string, Asset>
   /** The whole page as HTML. */
   renderPage<N extends keyof PageModels>(name: N, model: PageModels[N]): string
   /** One region of a live page, with its outer element. `box` is also the answer to Add and Leave by script. */
   renderPart<N extends keyof PageParts>(name: N, part: PageParts[N], model: PageModels[N]): string
 }
 
-/** Compiles the templates once. `development` names template and line in errors. */
-export function createRenderer(_options: { development?: boolean } = {}): Renderer {
-  throw new Error('not written yet')
+const views = join(import.meta.dirname, 'templates')
+
+/** Compiles every template, each under its path without `.eta`. */
+function compile(development: boolean): Eta {
+  const eta = new Eta({
+    cache: true,
+    debug: development,
+    escapeFunction: escapeValue,
+    functionHeader: 'const m = it.m, h = it.h;',
+  })
+  for (const entry of readdirSync(views, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.eta')) continue
+    const file = join(entry.parentPath, entry.name)
+    eta.loadTemplate(`@${relative(views, file).slice(0, -4)}`, readFileSync(file, 'utf8'))
+  }
+  return eta
+}
+
+/** Laid-out Markdown by its source, since the same texts are asked for again and again. Bounded by characters. */
+function remembered(make: (text: string) => Html): (text: string) => Html {
+  const kept = new LRUCache<string, Html>({ maxSize: 4_000_000, sizeCalculation: (html, text) => html.markup.length + text.length + 1 })
+  return text => {
+    const known = kept.get(text)
+    if (known !== undefined) return known
+    const html = make(text)
+    kept.set(text, html)
+    return html
+  }
+}
+
+/** Compiles the templates and reads the served files once. `development` names template and line in errors. */
+export function createRenderer(options: { development?: boolean } = {}): Renderer {
+  const eta = compile(options.development ?? false)
+  const kit: Kit = { assets: loadAssets(), markdown: remembered(createMarkdown()) }
+  const render = (template: string, model: { frame: Frame; repo?: RepoHead | undefined }) =>
+    eta.render(template, { m: model, h: createHelpers(kit, model.frame, model.repo) })
+  return {
+    assets: kit.assets,
+    renderPage: (name, model) => render(`@${name}`, model),
+    // Both live pages say their news in the same words.
+    renderPart: (name, part, model) => render(part === 'news' ? '@parts/news' : `@${name}/${part}`, model),
+  }
 }

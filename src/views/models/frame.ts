@@ -1,8 +1,8 @@
-import type { Account } from './words.ts'
+import type { Account, Names } from './words.ts'
 
 /** What every page takes. */
 export interface Frame {
-  /** Title without the product's name; the makers in `titles.ts` cut what people wrote after 60 graphemes. */
+  /** Title without the product's name, as `titleWords` makes it. */
   title: string
   /** One sentence for search engines and Open Graph. */
   description: string
@@ -12,6 +12,8 @@ export interface Frame {
   csrf: string
   /** The server's clock in milliseconds since 1970: all times on the page are said from it. */
   now: number
+  /** Handles of the accounts that sentences on this page name; an account that it does not know is shown as its DID. */
+  names?: Names | undefined
   /** This page's path with its query: where a log-in comes back to. Begins with one slash. */
   path: string
   /** The product's version, for the footer. */

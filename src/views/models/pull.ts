@@ -1,7 +1,7 @@
 import type { CommitRow, DiffFile } from '../../git/pull.ts'
 import type { Frame, RepoHead } from './frame.ts'
-import type { BatchLine, CheckLine, HealthWords, LanderLine, News, PullLine, StandingWords } from './queue.ts'
-import type { Instant, Permission, RefusalWords, Tone, Words } from './words.ts'
+import type { BatchLine, CheckLine, HealthWords, LanderLine, PullLine, StandingWords } from './queue.ts'
+import type { Instant, Permission, RefusalWords, Words } from './words.ts'
 
 /** The state that the merge box shows (`dev.knotless.defs#box` fits). */
 export interface BoxWords {
@@ -14,10 +14,10 @@ export interface BoxWords {
   moreFiles?: number | undefined
 }
 
-/** What leaving costs: the question before it, and the sentence beside the button. Plain text: htmx asks the question. */
+/** What leaving costs (`leaveWords`): the question before it, and the sentence beside the button. */
 export interface LeaveWords {
-  question: string
-  beside: string
+  question: Words
+  beside: Words
 }
 
 /** What the merge box is made of. It is also the answer to Add and to Leave, with `refused` or `notice` set. */
@@ -28,7 +28,7 @@ export interface BoxModel {
   /** A refusal of what was just tried (422). */
   refused?: RefusalWords | undefined
   /** What was just done and needs a word, such as that it was queued already. */
-  notice?: { says: Words; advice?: Words | undefined } | undefined
+  notice?: RefusalWords | undefined
   leave?: LeaveWords | undefined
   /** How many of the queue are in flight, for the strip of beads. */
   inFlight: number
@@ -50,7 +50,8 @@ export interface BoxModel {
 /** One line of the timeline; without `at` it says how things are now. */
 export interface TimelineLine {
   at?: Instant | undefined
-  tone?: Tone | undefined
+  /** A name of `data-tone`: colours the bead, and says nothing that the words do not. */
+  tone?: string | undefined
   says: Words
   /** REC-9: when it was first seen, long after the time in its key. */
   seenAt?: Instant | undefined
@@ -78,7 +79,7 @@ export interface PullPage {
   changes: ChangesModel
   checks: readonly CheckLine[]
   timeline: readonly TimelineLine[]
-  news?: News | undefined
+  news?: Words | undefined
 }
 
 /** Before leaving, without scripts. */
@@ -86,7 +87,7 @@ export interface ConfirmLeavePage {
   frame: Frame
   repo: RepoHead
   pull: PullLine
-  standing: StandingWords
-  leave: LeaveWords
+  /** What leaving would do, with the pull's title (`leavePageWords`). */
+  says: Words
   refused?: RefusalWords | undefined
 }

@@ -139,12 +139,6 @@ export interface StatsLine {
   batchesEnded?: number | undefined
 }
 
-/** The last change, said politely to those who listen. */
-export interface News {
-  at: Instant
-  says: Words
-}
-
 /** The queue page. `queue` is the answer of `dev.knotless.getQueue`, with phrases in place of texts where there are any. */
 export interface QueuePage {
   frame: Frame
@@ -177,7 +171,8 @@ export interface QueuePage {
   /** How many wait (in no batch) in all, and how many of them match the filter. */
   waiting: { all: number; matching: number }
   paging: Paging
-  news?: News | undefined
+  /** The last change, said politely to those who listen (`liveWords`, news). */
+  news?: Words | undefined
   /** What the viewer may do with pulls here in general (ADM-1, ADM-2); what one pull's state refuses comes when it is tried. */
   may: { queue: boolean; leave: boolean }
   /** What was refused to a form on this page, shown beside the pull concerned. */

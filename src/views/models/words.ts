@@ -1,10 +1,10 @@
 /** How sentences reach a page: made by the words of `src/queue`, rendered here. */
+import type { Phrase } from '../../queue/words/phrase.ts'
+
+export type { Names, Phrase, PhrasePart, TimeForm } from '../../queue/words/phrase.ts'
 
 /** A time in milliseconds since 1970, or as an ISO 8601 string, as XRPC answers carry it. */
 export type Instant = number | string
-
-/** How a time is said: since then, until then as a span, as clock time, as a day, as both. */
-export type TimeForm = 'ago' | 'for' | 'clock' | 'day' | 'full'
 
 export interface Account {
   did: string
@@ -12,30 +12,18 @@ export interface Account {
   handle?: string | undefined
 }
 
-/** One part of a sentence. A string is shown as it is; everything else has markup of its own. */
-export type PhrasePart =
-  | string
-  | { time: Instant; form: TimeForm }
-  | { code: string }
-  | { account: Account | string }
-  | { title: string; pull: string }
-
-export type Phrase = readonly PhrasePart[]
-
 /** A sentence: in parts, or as plain text where no part has markup (the text of an XRPC answer is one). */
 export type Words = string | Phrase
 
-/** Names of `data-tone`; an unknown one is shown as neutral. */
-export type Tone = 'success' | 'attention' | 'danger' | 'accent' | 'done' | 'neutral'
-
-/** An expected refusal: the code for programs, the rest for people. */
+/** An expected refusal, as `src/queue/words/refusals.ts` makes it or as an XRPC answer carries it. */
 export interface RefusalWords {
   code: string
   message: Words
   advice?: Words | undefined
-  files?: readonly { path: string }[] | undefined
+  files?: readonly (string | { path: string })[] | undefined
+  /** Files that are not listed. */
   moreFiles?: number | undefined
-  workflows?: readonly { name: string }[] | undefined
+  workflows?: readonly (string | { name: string })[] | undefined
 }
 
 export interface Permission {

@@ -1,0 +1,32 @@
+import { placeStrip } from './drawings.ts'
+import type { Html } from './html.ts'
+import type { BoxModel, StandingWords } from './models.ts'
+
+/** What the merge box offers. One thing at most, and nothing that would be refused. */
+export type BoxAct = 'leave' | 'add' | 'add-again' | 'log-in' | 'settings' | 'refused'
+
+const flying = new Set(['in-batch', 'in-ahead', 'landing'])
+
+/** True for a pull that is in a batch. */
+export function inFlight(standing: StandingWords): boolean {
+  return flying.has(standing.kind)
+}
+
+/** Which button helps in this state; undefined when none does. */
+export function boxAct(model: BoxModel): BoxAct | undefined {
+  const { box, can, gateway } = model
+  if (can.leave.allowed) return 'leave'
+  const again = box.key === 'ejected'
+  if (can.queue.allowed) return again ? 'add-again' : 'add'
+  const code = can.queue.refusal?.code
+  if (box.key === 'signed-out' || (again && code === 'signed-out')) return 'log-in'
+  if (box.key === 'gateway-owner' && gateway.settingsUrl !== undefined) return 'settings'
+  return again && code !== undefined ? 'refused' : undefined
+}
+
+/** The strip of beads for a pull that is in the queue. */
+export function boxPlace(model: BoxModel): Html | undefined {
+  const { kind, position, length } = model.standing
+  if (position === undefined || length === undefined || (kind !== 'queued' && !flying.has(kind))) return undefined
+  return placeStrip({ position, length, inFlight: model.inFlight })
+}

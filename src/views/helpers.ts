@@ -1,0 +1,136 @@
+/** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
+import { emptyWords, errorPageWords } from '../queue/words/pages.ts'
+import { ordinal } from '../queue/words/phrase.ts'
+import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
+import { type Asset, assetUrl } from './assets.ts'
+import { boxAct, boxPlace, inFlight } from './boxes.ts'
+import { diffBlock, foldedWhy } from './diffs.ts'
+import { Html, html } from './html.ts'
+import * as labels from './labels.ts'
+import type { Account, BoxWords, Frame, Instant, RefusalWords, RepoHead, TimeForm, Words } from './models.ts'
+import * as paths from './paths.ts'
+import { type PhraseContext, who, wordsHtml, wordsText } from './phrases.ts'
+import { rowTexts } from './rows.ts'
+import { millis, timeElement } from './times.ts'
+import { clip } from './titles.ts'
+
+/** What a renderer keeps for all its pages. */
+export interface Kit {
+  assets: ReadonlyMap<string, Asset>
+  markdown(text: string): Html
+}
+
+/** Titles are bounded at 40,000 bytes by their lexicon; lists cut them by style, never in the text. */
+const untitled = 'Untitled'
+
+const lasting = new Set(['queued', 'queued-flight', 'in-batch', 'in-ahead', 'landing', 'working', 'ready-running'])
+
+export type Helpers = ReturnType<typeof createHelpers>
+
+/** The helpers of one page. `repo` is the repository that it belongs to. */
+export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined) {
+  const names = frame.names ?? (() => undefined)
+  const asset = (name: string) => assetUrl(kit.assets, name)
+  const sprite = asset('sprite.svg')
+  const repoHref = repo === undefined ? '/' : paths.repositoryPath(repo.owner, repo.name)
+  const here = paths.withQuery(frame.path, { part: undefined, seen: undefined })
+
+  function pullPath(author: Account, uri: string): string {
+    return repo === undefined ? '/' : paths.pullPath(repo.owner, repo.name, author, uri)
+  }
+  const context: PhraseContext = {
+    now: frame.now,
+    names,
+    pullHref: uri => {
+      const did = /^at:\/\/([^/]+)\//.exec(uri)?.[1]
+      return did === undefined || repo === undefined ? undefined : pullPath({ did, handle: names(did) }, uri)
+    },
+  }
+  const icon = (name: string) => new Html(`<svg class="i" aria-hidden="true"><use href="${sprite}#${name}"/></svg>`)
+  const words = (of: Words | undefined) => (of === undefined ? '' : wordsHtml(of, context))
+  const time = (at: Instant, form: TimeForm) => timeElement(at, form, frame.now)
+  const label = (of: { word: string; icon: string; tone: string }, bare = false) =>
+    html`<span class="state${bare ? ' bare' : ''}" data-tone="${labels.tone(of.tone)}">${icon(of.icon)} ${of.word}</span>`
+
+  return {
+    asset,
+    icon,
+    words,
+    time,
+    label,
+    who,
+    clip,
+    ordinalText: ordinal,
+    name: paths.accountName,
+    accountHref: paths.accountPath,
+    repositoryHref: paths.repositoryPath,
+    queueOf: paths.queuePath,
+    query: paths.withQuery,
+    login: paths.loginPath,
+    part: encodeURIComponent,
+    id: paths.idOf,
+    tone: labels.tone,
+    healthLabel: labels.healthLabel,
+    standingLabel: labels.standingLabel,
+    batchLabel: labels.batchLabel,
+    boxIcon: labels.boxIcon,
+    boxAct,
+    inFlight,
+    foldedWhy,
+    diff: diffBlock,
+    empty: emptyWords,
+    errorPage: errorPageWords,
+    ...rowTexts({ label, time, words, now: frame.now }),
+
+    repoHref,
+    repoName: repo === undefined ? '' : `${paths.accountName(repo.owner)}/${repo.name}`,
+    queueHref: (branch: string) => (repo === undefined ? '/' : paths.queuePath(repo.owner, repo.name, branch)),
+    pullHref: (pull: { author: Account; uri: string }) => pullPath(pull.author, pull.uri),
+    memberHref: (member: { pull: string; author?: Account | undefined }) =>
+      member.author === undefined ? context.pullHref(member.pull) : pullPath(member.author, member.pull),
+    loginHere: paths.loginPath(paths.withQuery(here, { every: undefined })),
+    here: (changes: Record<string, string | undefined>) => paths.withQuery(here, changes),
+    iso: (ms: number) => new Date(ms).toISOString(),
+    text: (of: Words) => wordsText(of, frame.now, names),
+    headers: JSON.stringify({ 'x-csrf-token': frame.csrf }),
+    csrf: html`<input type="hidden" name="_csrf" value="${frame.csrf}">`,
+    isViewer: (account: Account) => account.did === frame.viewer?.did,
+    title: (title: string | undefined) => (title === undefined || title.trim() === '' ? untitled : title),
+    commit: (id: string) => html`<code>${id.slice(0, 7)}</code>`,
+    number: (n: number) => n.toLocaleString('en'),
+    count: (n: number, one: string, many = `${one}s`) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`,
+    ordinal: (n: number) => html`${n}<small>${ordinal(n).slice(-2)}</small>`,
+    markdown: kit.markdown,
+    people: (accounts: readonly Account[]) => {
+      const most = 20
+      const shown = accounts.slice(0, most).map((account, at) => html`${at === 0 ? '' : ', '}${who(account)}`)
+      return accounts.length === 0 ? 'none' : html`${shown}${accounts.length > most ? ` and ${accounts.length - most} more` : ''}`
+    },
+    refusal: (of: RefusalWords | undefined) => (of === undefined ? '' : html`${words(of.message)} ${words(of.advice)}`),
+    /** A live region asks for itself again when the stream says so. */
+    live: (part: string, more: Record<string, string | number> = {}) => {
+      if (frame.live === undefined) return ''
+      const query = Object.fromEntries(Object.entries(more).map(([key, value]) => [key, String(value)]))
+      const href = paths.withQuery(here, { every: undefined, part, ...query })
+      return html` hx-get="${href}" hx-trigger="changed from:#live throttle:500ms"`
+    },
+    boxSince: (box: BoxWords) => {
+      if (box.since === undefined) return undefined
+      return lasting.has(box.key) ? html`for ${time(box.since, 'for')}` : time(box.since, 'ago')
+    },
+    place: boxPlace,
+    /** Said under a queued pull: QUE-9 and REC-9. */
+    queueNotes: (
+      standing: { queuedAtHead?: string | undefined; backdated?: { keyTime: Instant; seenAt: Instant } | undefined },
+      head?: string,
+    ) => {
+      const notes: (Html | string)[] = []
+      if (standing.queuedAtHead !== undefined && head !== undefined) notes.push(words(queuedAtWords(standing.queuedAtHead, head)))
+      if (standing.backdated !== undefined) {
+        const { keyTime, seenAt } = standing.backdated
+        notes.push(words(backdatedWords({ keyTime: millis(keyTime), seenAt: millis(seenAt) })))
+      }
+      return notes
+    },
+  }
+}

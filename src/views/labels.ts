@@ -1,0 +1,88 @@
+/** Labels for what XRPC answers carry as open strings: whatever is unknown reads as something, never as nothing. */
+import { batchLabels, healthLabels, type Label, pullLabels, runLabels } from '../queue/words/labels.ts'
+import { place } from '../queue/words/phrase.ts'
+import type { StandingWords } from './models.ts'
+
+const tones = new Set(['success', 'attention', 'danger', 'accent', 'done', 'neutral'])
+
+/** A tone that the style knows. */
+export function tone(name: string | undefined): string {
+  return name !== undefined && tones.has(name) ? name : 'neutral'
+}
+
+/** A member of a table, looked up by a name that may be anything. */
+function pick<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+const standings: Readonly<Record<string, Label>> = {
+  ...pullLabels,
+  'in-ahead': pullLabels['in-batch'],
+  'merged-not-there': pullLabels['not-there'],
+}
+
+/** A pull's label in lists: with its place or the size of its batch where it has one. */
+export function standingLabel(standing: StandingWords, size?: number): Label {
+  const waits = standing.kind === 'queued' && (standing.preflights?.length ?? 0) > 0
+  const label = waits ? pullLabels.waiting : (pick(standings, standing.kind) ?? pullLabels.open)
+  const { position, length } = standing
+  if (standing.kind === 'queued' && position !== undefined && length !== undefined) {
+    return { ...label, word: `${pullLabels.queued.word}, ${place(position, length)}` }
+  }
+  return size === undefined ? label : { ...label, word: `${label.word} of ${size}` }
+}
+
+export function healthLabel(kind: string): Label {
+  return pick(healthLabels, kind) ?? healthLabels.waiting
+}
+
+export function batchLabel(state: string): Label {
+  return pick(batchLabels, state) ?? batchLabels.checking
+}
+
+const statuses: Readonly<Record<string, keyof typeof runLabels>> = {
+  queued: 'queued',
+  running: 'running',
+  success: 'passed',
+  failure: 'failed',
+  cancelled: 'cancelled',
+  skipped: 'skipped',
+}
+
+/** A run's label, from the status and verdict of its record (CHK-6, CHK-7, REC-6). */
+export function runLabel(status: string, verdict?: string): Label {
+  if (status === 'error') return verdict === undefined ? runLabels.failed : runLabels['no-verdict']
+  return runLabels[pick(statuses, status) ?? 'unknown']
+}
+
+const boxIcons: Readonly<Record<string, string>> = {
+  merged: 'git-merge',
+  'merged-later': 'git-merge',
+  'merged-not-there': 'alert',
+  closed: 'git-pull-request-closed',
+  draft: 'git-pull-request-draft',
+  landing: 'git-merge-queue',
+  'in-batch': 'stack',
+  'in-ahead': 'stack',
+  queued: 'git-merge-queue',
+  'queued-flight': 'hourglass',
+  'queued-stranded': 'alert',
+  ejected: 'x-circle',
+  conflict: 'alert',
+  'checks-failed': 'x-circle',
+  'head-gone': 'x-circle',
+  'gateway-owner': 'shield-slash',
+  'gateway-other': 'shield-slash',
+  'no-runners': 'person',
+  'not-allowed': 'lock',
+  'signed-out': 'lock',
+  ready: 'check-circle',
+  'ready-running': 'clock',
+  'ready-unchecked': 'alert',
+  working: 'sync',
+}
+
+/** The octicon in the head of the merge box. */
+export function boxIcon(key: string): string {
+  return pick(boxIcons, key) ?? 'git-pull-request'
+}

@@ -1,0 +1,64 @@
+/** Addresses of pages. What people named is encoded part by part, so that a path holds nothing but its own slashes. */
+import type { Account } from './models.ts'
+
+function part(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replaceAll('%3A', ':')
+}
+
+/** Branches keep their slashes. */
+function branchPart(branch: string): string {
+  return branch.split('/').map(part).join('/')
+}
+
+/** What an account is called in paths and on pages: its handle, else its DID. */
+export function accountName(account: Account): string {
+  return account.handle ?? account.did
+}
+
+/** The repositories of an account. */
+export function accountPath(account: Account): string {
+  return `/?q=${part(accountName(account))}`
+}
+
+export function repositoryPath(owner: Account, name: string): string {
+  return `/${part(accountName(owner))}/${part(name)}`
+}
+
+export function queuePath(owner: Account, name: string, branch: string): string {
+  return `${repositoryPath(owner, name)}/queue/${branchPart(branch)}`
+}
+
+/** The page of a pull; `uri` is its AT-URI, `author` whose account it lies in. */
+export function pullPath(owner: Account, name: string, author: Account, uri: string): string {
+  const key = uri.slice(uri.lastIndexOf('/') + 1)
+  return `${repositoryPath(owner, name)}/pulls/${part(accountName(author))}/${part(key)}`
+}
+
+/** Where to log in and come back to `next`, a path on this server. */
+export function loginPath(next: string): string {
+  return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`
+}
+
+/** A path with some of its query parameters set or, by `undefined`, left out. */
+export function withQuery(path: string, changes: Record<string, string | undefined>): string {
+  const url = new URL(path, 'http://localhost')
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') url.searchParams.delete(name)
+    else url.searchParams.set(name, value)
+  }
+  return url.pathname + url.search
+}
+
+/**
+ * A name for an element made from a record's AT-URI: one per record, of letters, digits, `-` and `_` only. Keys alone will not do, since two
+ * accounts may use the same one.
+ */
+export function idOf(uri: string): string {
+  const [, did = '', key = ''] = /^at:\/\/([^/]+)\/[^/]+\/(.+)$/.exec(uri) ?? ['', '', uri]
+  const plc = /^did:plc:([a-z2-7]{24})$/.exec(did)?.[1]
+  return `${escaped(key)}-${plc ?? escaped(`_${did}`)}`
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^A-Za-z0-9-]/g, char => `_${(char.codePointAt(0) ?? 0).toString(16)}_`)
+}

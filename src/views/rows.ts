@@ -1,0 +1,97 @@
+/** The second lines of rows: what stands beside a name in lists. */
+import { gatewayLabels, healthLabels, pullLabels } from '../queue/words/labels.ts'
+import { type Html, html } from './html.ts'
+import { runLabel } from './labels.ts'
+import type { CheckLine, Instant, LanderLine, PullLine, QueueLane, StandingWords, TimeForm, Words } from './models.ts'
+import { duration, millis } from './times.ts'
+
+interface Tools {
+  label(of: { word: string; icon: string; tone: string }, bare?: boolean): Html
+  time(at: Instant, form: TimeForm): Html
+  words(of: Words | undefined): Html | string
+  now: number
+}
+
+const healthy = new Set(['busy', 'checking', 'filling', 'waiting', 'idle'])
+
+/** How long a run took, or has taken so far; undefined when its record does not say. */
+function took(check: CheckLine, now: number): string | undefined {
+  if (check.startedAt === undefined) return undefined
+  const end = check.finishedAt === undefined ? now : millis(check.finishedAt)
+  const ms = end - millis(check.startedAt)
+  return Number.isNaN(ms) || ms < 0 ? undefined : duration(ms)
+}
+
+const ended = new Set(['success', 'failure', 'error', 'cancelled', 'skipped'])
+
+/** Helpers that say more about a row. */
+export function rowTexts({ label, time, words, now }: Tools) {
+  return {
+    /** A branch in a list of queues: figures while it is well, the sentence about it when it is not. */
+    laneSays: (lane: QueueLane) => {
+      const queued = lane.length === 0 ? 'nothing queued' : `${lane.length.toLocaleString('en')} queued`
+      if (!healthy.has(lane.health.kind)) return html`${queued}: ${words(lane.health.says)}`
+      const batches = lane.batches === 0 ? '' : `, ${lane.batches} ${lane.batches === 1 ? 'batch' : 'batches'} in flight`
+      return queued + batches
+    },
+
+    /** A pull in a list of pulls. */
+    rowSays: (pull: PullLine, standing: StandingWords) => {
+      if (standing.kind === 'ejected' && standing.reason !== undefined) return html`<span class="long">${standing.reason}</span>`
+      const preflights = standing.preflights ?? []
+      if (standing.kind === 'queued' && preflights.length > 0) return `waiting for ${preflights.map(each => each.name).join(', ')}`
+      if (standing.since !== undefined && standing.kind !== 'open') return html`for ${time(standing.since, 'for')}`
+      return html`opened ${time(pull.createdAt, 'ago')}`
+    },
+
+    /** Who lands, when it was seen, and how it is set. */
+    landerSays: (lander: LanderLine) => {
+      const seen = lander.lastSeen === undefined ? 'never seen' : html`seen ${time(lander.lastSeen, 'ago')}`
+      const settings = [
+        lander.batch === undefined ? undefined : `batches of up to ${lander.batch}`,
+        lander.depth === undefined ? undefined : lander.depth > 1 ? 'one ahead' : 'one at a time',
+        lander.wait === undefined ? undefined : lander.wait === 0 ? 'no wait' : `waits up to ${duration(lander.wait * 1000)}`,
+        lander.executor === undefined ? undefined : lander.executor === 'host' ? 'runs not isolated' : 'isolated runs',
+      ].filter(each => each !== undefined)
+      return html`lands this queue, ${seen}.${settings.length === 0 ? '' : ` Set to ${settings.join(', ')}.`}`
+    },
+
+    /** A run in a strip: the text under its bar, and whether the bar is full. */
+    run: (check: CheckLine) => {
+      const { word, icon, tone } = runLabel(check.status, check.verdict)
+      const time = took(check, now)
+      const over = ended.has(check.status)
+      const text = time === undefined ? word.toLowerCase() : `${word.toLowerCase()} ${over ? 'in' : 'for'} ${time}`
+      return { icon, tone, text, full: over && check.status !== 'skipped' }
+    },
+
+    runLabel: (check: CheckLine) => runLabel(check.status, check.verdict),
+
+    /** A run in a list of checks. */
+    checkSays: (check: CheckLine) => {
+      const parts: (string | Html)[] = []
+      if (check.preflight) parts.push('pre-flight')
+      if (check.baseCommit !== undefined) parts.push(html`on <code>${check.baseCommit.slice(0, 7)}</code>`)
+      const time = took(check, now)
+      if (time !== undefined) parts.push(time)
+      if (check.isolated === false) parts.push('not isolated')
+      if (check.summary !== undefined && check.summary !== '') parts.push(html`<bdi class="long">${check.summary}</bdi>`)
+      return html`${parts.map((each, at) => html`${at === 0 ? '' : ', '}${each}`)}`
+    },
+
+    /** Whether the owner lets a gateway write. */
+    delegation: (given: boolean) => (given ? gatewayLabels.given : healthLabels['not-delegated']),
+
+    /** A workflow that failed. */
+    failed: (check: { workflow: string; status: string }) => {
+      const run = runLabel(check.status)
+      return label({ ...run, word: `${check.workflow}: ${run.word.toLowerCase()}` }, true)
+    },
+
+    /** A pre-flight that a pull waits for. */
+    flight: (flight: { name: string; status?: string | undefined }) => {
+      const run = flight.status === undefined ? pullLabels.waiting : runLabel(flight.status)
+      return label({ ...run, word: `${flight.name}: ${run.word.toLowerCase()}` }, true)
+    },
+  }
+}

@@ -1,0 +1,236 @@
+import { healthWords } from '../../src/queue/words/health.ts'
+import { healthLabels } from '../../src/queue/words/labels.ts'
+import { leavePageWords } from '../../src/queue/words/leave.ts'
+import { say } from '../../src/queue/words/phrase.ts'
+import * as refusals from '../../src/queue/words/refusals.ts'
+import { standingWords } from '../../src/queue/words/standing.ts'
+import type { HomePage, QueueLane, RepositoryPage, StandingWords } from '../../src/views/models.ts'
+import type { PageModels } from '../../src/views/render.ts'
+import { alice, bob, carol, commits, frame, gardener, hostile, minutesAgo, nameless, now, orchard, pull, runner } from './sample.ts'
+import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
+import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
+
+function lane(branch: string, more: Partial<QueueLane> = {}): QueueLane {
+  return {
+    branch,
+    length: 12,
+    batches: 1,
+    health: {
+      ...healthWords({ kind: 'checking', waiting: 9, size: 3, since: minutesAgo(4), lastLanding: minutesAgo(5) }),
+      tone: 'success',
+    },
+    lastLanding: minutesAgo(5),
+    isDefault: branch === 'main',
+    queueOnly: branch === 'main',
+    ...more,
+  }
+}
+
+const stranded = lane('main', {
+  length: 5,
+  health: {
+    ...healthWords({ kind: 'no-lander', since: minutesAgo(142), now, queued: 5, owner: bob.did, isOwner: false }),
+    tone: healthLabels['no-lander'].tone,
+  },
+})
+const byHand = lane('main', {
+  length: 0,
+  batches: 0,
+  lastLanding: undefined,
+  health: { ...healthWords({ kind: 'no-runners', owner: gardener.did, name: 'greenhouse', isOwner: false }), tone: 'neutral' },
+})
+
+export function homePage(): HomePage {
+  const description = 'Plans an orchard: which tree goes where, when it was grafted, what it bore.'
+  const line = (owner: typeof alice, name: string, queues: QueueLane[], mine = false) => ({
+    uri: `at://${owner.did}/dev.knotless.repo/${name}`,
+    owner,
+    name,
+    description,
+    mine,
+    queues,
+  })
+  return {
+    frame: frame({ title: 'Repositories', description: 'Merge queues of repositories on the AT Protocol.', path: '/' }),
+    q: '',
+    mine: false,
+    counts: { all: 3, mine: 1 },
+    repositories: [
+      line(alice, 'orchard', [lane('main'), lane('release/1.0', { length: 0, batches: 0 })], true),
+      line(bob, 'hedgerow', [stranded]),
+      line(gardener, 'a-very-long-repository-name-for-a-very-small-greenhouse', [byHand]),
+    ],
+    paging: { from: 1, to: 3, of: 90, later: '/?after=3' },
+  }
+}
+
+function standing(kind: string, more: Partial<StandingWords> = {}): StandingWords {
+  return { kind, text: kind, branch: 'main', ...more }
+}
+
+export function repositoryPage(): RepositoryPage {
+  const queued = { position: 8, length: 12, since: minutesAgo(9) }
+  return {
+    frame: frame({ title: 'alice.test/orchard', path: '/alice.test/orchard' }),
+    repo: orchard,
+    description: 'Plans an orchard.',
+    queues: [lane('main'), stranded],
+    pulls: [
+      { pull: pull('🍐 Draw espaliers along a wire', { author: alice }), standing: standing('in-batch', { since: minutesAgo(4) }) },
+      { pull: pull('Label trees by variety', { author: alice }), standing: standing('queued', queued) },
+      { pull: pull(hostile.arabic), standing: standing('queued', { ...queued, preflights: [{ name: 'check' }] }) },
+      { pull: pull('Migrate the tree store', { author: carol }), standing: standing('ejected', { reason: 'test failed' }) },
+      { pull: pull('Dark mode for the map 🌒', { author: gardener, draft: true }), standing: standing('draft') },
+      { pull: pull('Photos of trees', { author: nameless }), standing: standing('open') },
+      { pull: pull('An unknown kind of standing'), standing: standing('surprise') },
+    ],
+    filter: { state: 'open', mine: false },
+    paging: { from: 1, to: 7, of: 7 },
+    collaborators: [bob, carol, gardener, nameless],
+    runners: [
+      { account: runner, lastSeen: minutesAgo(0.3), lands: true },
+      { account: nameless, lands: false },
+    ],
+    gateway: { here: true, delegated: false },
+    movedTo: { owner: bob, name: 'orchard' },
+    mirror: { says: say`Its record names ${{ code: 'refs/heads/main' }} at a commit that no pack holds.`, since: minutesAgo(30) },
+    sleeping: [
+      {
+        uri: `at://${bob.did}/dev.knotless.queue/3zzzzzzzzzz22`,
+        writer: bob,
+        what: 'queued',
+        at: now + 31_536_000_000,
+        pull: pull('Wakes in a year'),
+      },
+    ],
+  }
+}
+
+const leaving = { title: '🍐 Draw espaliers along a wire', pull: pull('x', { author: alice }) }
+
+/** Every page, each under a name of its own. */
+export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]> } {
+  const home = homePage()
+  const repository = repositoryPage()
+  const thin = frame({ title: 'Log in', viewer: undefined, path: '/login?next=%2Falice.test%2Forchard' })
+  const parts = { key: 'in-batch', size: 3, others: 4, ahead: true } as const
+  return {
+    home: {
+      home,
+      'home-none': { ...home, q: hostile.attribute, repositories: [], counts: { all: 0, mine: 0 }, paging: { from: 0, to: 0, of: 0 } },
+      'home-hostile': {
+        ...home,
+        q: hostile.script,
+        repositories: home.repositories.map((each, at) => ({
+          ...each,
+          description: Object.values(hostile)[at] ?? hostile.long,
+          name: hostile.attribute,
+        })),
+      },
+    },
+    repository: {
+      repository,
+      'repository-empty': {
+        ...repository,
+        frame: frame({ viewer: undefined }),
+        description: undefined,
+        queues: [],
+        pulls: [],
+        collaborators: [],
+        runners: [],
+        movedTo: undefined,
+        mirror: undefined,
+        sleeping: undefined,
+        paging: { from: 0, to: 0, of: 0 },
+        gateway: { did: 'did:web:gateway.example', here: false, delegated: true },
+        filter: { state: 'closed', mine: false },
+      },
+      'repository-hostile': {
+        ...repository,
+        description: hostile.long,
+        pulls: Object.values(hostile).map(title => ({
+          pull: pull(title, { author: gardener, branch: hostile.long }),
+          standing: standing('ejected', { reason: hostile.long }),
+        })),
+        queues: [lane(hostile.long), lane(hostile.attribute)],
+      },
+    },
+    queue: {
+      queue: busyQueue(),
+      'queue-empty': emptyQueue(),
+      'queue-hostile': hostileQueue(),
+      'queue-filtered': {
+        ...busyQueue(),
+        queue: { ...busyQueue().queue, queued: [], batches: [] },
+        filter: { q: 'pear', author: '', mine: false },
+      },
+    },
+    pull: {
+      ...Object.fromEntries(boxes.map((each, at) => [`pull-${at}-${each.key}`, pullPage(boxModel(each))])),
+      'pull-refused': pullPage({
+        ...boxModel({ key: 'ready', branch: 'main', tip: commits.tip, head: commits.head, checks: 'none', position: 1, length: 1 }),
+        refused: refusals.upstreamFailed('queue', 'pds.example', 'silent', true),
+      }),
+      'pull-again': pullPage({ ...boxModel({ key: 'ejected', reason: 'made a draft', says: [] }), notice: refusals.alreadyQueued(8, 12) }),
+      'pull-hostile': hostilePull(),
+      'pull-unread': pullPage(boxModel({ key: 'working', branch: 'main' }), {
+        changes: { ok: false, says: 'Its branch could not be read yet.' },
+        checks: [],
+      }),
+    },
+    'confirm-leave': {
+      'confirm-leave': {
+        frame: frame({ title: 'Leave the queue?' }),
+        repo: orchard,
+        pull: leaving.pull,
+        says: leavePageWords({ title: leaving.title, pull: leaving.pull.uri }, parts),
+        refused: refusals.notQueued({ what: 'ejected', at: minutesAgo(2) }),
+      },
+    },
+    login: {
+      login: { frame: thin, next: '/alice.test/orchard/queue/main', nextName: 'alice.test/orchard, the queue for main' },
+      'login-refused': {
+        frame: thin,
+        next: '/',
+        handle: hostile.attribute,
+        refused: { code: 'not-found', message: 'Nobody found.', advice: say`There is no account called ${hostile.attribute}.` },
+      },
+    },
+    'login-continue': {
+      'login-continue': {
+        frame: thin,
+        account: bob,
+        host: 'pds.example',
+        href: 'https://pds.example/oauth/authorize?request_uri=x&client_id=y',
+        next: '/',
+      },
+    },
+    settings: {
+      settings: {
+        frame: { ...frame({ title: 'Settings', path: '/settings' }), viewer: alice },
+        host: 'pds.example',
+        sessions: [
+          { id: '1', name: 'Firefox on Linux', since: minutesAgo(9000), usedAt: minutesAgo(1), current: true },
+          { id: 'a/b', name: hostile.attribute, since: minutesAgo(9000), usedAt: minutesAgo(400), current: false },
+        ],
+      },
+    },
+    'not-found': {
+      'not-found': { frame: frame({ title: 'Not found', path: '/nobody.test/nothing' }) },
+      'not-found-named': {
+        frame: frame({ path: `/${encodeURIComponent(hostile.script)}` }),
+        says: refusals.repoNotFound(hostile.script).message,
+        advice: standingWords({ kind: 'open' }),
+      },
+    },
+    error: { error: { frame: frame({ title: 'Something broke' }), id: 'e-7f3a-19c2' } },
+    refused: {
+      refused: {
+        frame: frame({ title: 'Not done' }),
+        repo: orchard,
+        refused: refusals.rateLimited(4 * 60_000),
+        back: { href: '/alice.test/orchard', name: 'Back to alice.test/orchard' },
+      },
+    },
+  }
+}
