@@ -1,6 +1,7 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { type FastifyInstance, fastify, LogController } from 'fastify'
+import { addCallback } from './auth/callback.ts'
 import { addLogIn } from './auth/log-in.ts'
 import type { Context } from './context.ts'
 import { serveHealth } from './health.ts'
@@ -39,7 +40,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   await addLimits(app, ctx)
   serveHealth(app, ctx)
   serveWellKnown(app, ctx)
-  serveStatic(app, ctx.assets)
+  serveStatic(app, ctx.renderer.assets)
   await app.register(async scope => mountXrpc(scope, ctx))
   await app.register(async scope => {
     await scope.register(cookie)
@@ -48,6 +49,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     guardPages(scope, ctx)
     handleNotFound(scope, ctx)
     addLogIn(scope, ctx)
+    addCallback(scope, ctx)
     addPages(scope, ctx)
   })
   return app

@@ -135,7 +135,7 @@ function configOf(values: z.output<typeof shape>, url: URL, loopback: boolean): 
     limits: {
       requests: values.KNOTLESS_RATE_LIMIT,
       writes: Math.max(5, Math.floor(values.KNOTLESS_RATE_LIMIT / 50)),
-      logIns: Math.max(5, Math.floor(values.KNOTLESS_RATE_LIMIT / 100)),
+      logIns: Math.max(5, Math.floor(values.KNOTLESS_RATE_LIMIT / 50)),
     },
     logLevel: values.KNOTLESS_LOG,
   }

@@ -3,7 +3,6 @@ import { createGuardedFetch, type GuardedFetch } from '../atproto/guarded-fetch.
 import { createIdentity, type Identity } from '../atproto/identity.ts'
 import { createReader, type Reader } from '../atproto/reader.ts'
 import { type IndexDatabase, migrate, openDatabase } from '../indexer/database.ts'
-import { type Asset, loadAssets } from '../views/assets.ts'
 import { createRenderer, type Renderer } from '../views/render.ts'
 import { keepClientKey } from './auth/client-key.ts'
 import { logInScope } from './auth/client-metadata.ts'
@@ -39,7 +38,6 @@ export interface Context {
   readonly cookies: Cookies
   readonly formTokens: FormTokens
   readonly renderer: Renderer
-  readonly assets: ReadonlyMap<string, Asset>
   /** Closes what was opened for it. The app is closed first. */
   close(): Promise<void>
 }
@@ -83,7 +81,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         allowHttp: config.allowLoopback,
         key,
       },
-      { name: 'log-in', scope: logInScope, callbackPath: '/oauth/callback', onGone: did => void endSessions(sessions, did, logger) },
+      {
+        name: 'log-in',
+        scope: logInScope,
+        callbackPath: '/oauth/callback',
+        onGone: did => void endSessions(sessions, did, { logger, at: now() }),
+      },
     )
     return {
       config,
@@ -103,7 +106,6 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       cookies: cookiesFor(config),
       formTokens: createFormTokens(deriveKey(config.secret, 'form tokens')),
       renderer: overrides.renderer ?? createRenderer(),
-      assets: overrides.assets ?? loadAssets(),
       async close() {
         fetch.close()
         await database.close()
@@ -115,11 +117,11 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   }
 }
 
-/** An account whose grant is gone is logged out everywhere: its sessions could not do anything. */
-async function endSessions(sessions: Sessions, did: string, logger: FastifyBaseLogger): Promise<void> {
+/** An account whose grant is gone is logged out everywhere, since its sessions could not do anything; one begun since then has a new grant. */
+async function endSessions(sessions: Sessions, did: string, { logger, at }: { logger: FastifyBaseLogger; at: number }): Promise<void> {
   try {
-    const ended = await sessions.endAll(did)
-    logger.info({ did, ended }, 'grant gone, sessions ended')
+    const ended = await sessions.endAll(did, { begunBefore: at })
+    if (ended > 0) logger.info({ did, ended }, 'grant gone, sessions ended')
   } catch (error) {
     logger.error({ err: error, did }, 'sessions of a lost grant could not be ended')
   }

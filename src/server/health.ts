@@ -18,7 +18,7 @@ export async function whyNotReady(ctx: Context): Promise<string[]> {
 
 /** `/healthz` for those who watch the process, `/xrpc/_health` for atproto's. */
 export function serveHealth(app: FastifyInstance, ctx: Context): void {
-  app.get('/healthz', { config: { rateLimit: false } }, async (_request, reply) => {
+  app.get('/healthz', { config: { limit: 'none' } }, async (_request, reply) => {
     const why = await whyNotReady(ctx)
     reply.header('cache-control', 'no-store')
     if (why.length === 0) return reply.send({ status: 'ready', version: ctx.version })

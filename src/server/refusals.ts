@@ -15,6 +15,7 @@ const statuses: Readonly<Record<string, number>> = {
   'not-acceptable': 406,
   'not-found': 404,
   'rate-limited': 429,
+  'stale-log-in': 400,
   'signed-out': 401,
   'too-large': 413,
   'unsupported-type': 415,

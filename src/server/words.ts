@@ -72,9 +72,9 @@ export const door = {
     message: 'Your server did not grant the one right that is needed: to write queue records as you.',
     advice: 'Continue again and leave it ticked.',
   }),
-  failed: (host: string): Refusal => ({
+  failed: (): Refusal => ({
     code: 'upstream-failed',
-    message: `The log-in did not work out at ${host}.`,
+    message: 'The log-in did not work out at your server.',
     advice: 'Begin again here.',
   }),
   again: (): Refusal => ({

@@ -31,8 +31,11 @@ export interface OAuth {
   readonly jwks: NodeOAuthClient['jwks']
   /** The address at the account's server where the person goes on. `why` is for the log. */
   begin(did: Did, state: string): Promise<{ ok: true; href: string } | { ok: false; cause: unknown }>
-  /** Takes the answer that the person's browser brings back. Each answer is good once. */
-  finish(params: URLSearchParams): Promise<Finished>
+  /**
+   * Takes the answer that the person's browser brings back. Each answer is good once, and only where `isOurs` takes the state that `begin` was
+   * given: an answer that another browser brings is left for the one that waits for it.
+   */
+  finish(params: URLSearchParams, isOurs: (state: string) => boolean): Promise<Finished>
   /** The right to act for an account; undefined when its grant is gone. Refreshes it when that is due. Throws when that cannot be told now. */
   restore(did: Did): Promise<AccountSession | undefined>
   /** Takes the grant back at the account's server and forgets it. Gives false when the server was not reached; forgotten it is in any case. */
@@ -67,10 +70,11 @@ export function createOAuth(
   const { db, seal, now } = ctx
   const storeOf = (table: 'oauth_state' | 'oauth_session') => createSealedStore({ db, seal, now, table, client: client.name })
   const sessions = storeOf('oauth_session')
+  const states = typed(storeOf('oauth_state'), savedState)
   const oauth = new NodeOAuthClient({
     clientMetadata: clientMetadata({ ...ctx, ...client }),
     ...(ctx.key === undefined ? {} : { keyset: [ctx.key] }),
-    stateStore: typed(storeOf('oauth_state'), savedState),
+    stateStore: states,
     sessionStore: typed(sessions, savedSession),
     handleResolver: resolverOf(ctx.identity),
     plcDirectoryUrl: ctx.plcUrl,
@@ -92,7 +96,9 @@ export function createOAuth(
     }
   }
 
-  async function finish(params: URLSearchParams): Promise<Finished> {
+  async function finish(params: URLSearchParams, isOurs: (state: string) => boolean): Promise<Finished> {
+    const begun = await states.get(params.get('state') ?? '')
+    if (begun?.appState === undefined || !isOurs(begun.appState)) return { ok: false, why: 'stale' }
     try {
       const { session, state } = await oauth.callback(params)
       const did = parseDid(session.did)
@@ -155,8 +161,15 @@ const jwk = z.looseObject({ kty: z.string() })
 const authMethod = z.union([z.string(), z.looseObject({ method: z.string() })])
 const savedState = z.custom<NodeSavedState>(
   value =>
-    z.looseObject({ iss: z.string(), dpopJwk: jwk, authMethod: authMethod.optional(), verifier: z.string().optional() }).safeParse(value)
-      .success,
+    z
+      .looseObject({
+        iss: z.string(),
+        dpopJwk: jwk,
+        authMethod: authMethod.optional(),
+        verifier: z.string().optional(),
+        appState: z.string().optional(),
+      })
+      .safeParse(value).success,
 )
 const tokenSet = z.looseObject({ iss: z.string(), sub: z.string(), aud: z.string(), scope: z.string(), access_token: z.string() })
 const savedSession = z.custom<NodeSavedSession>(value => z.looseObject({ dpopJwk: jwk, tokenSet }).safeParse(value).success)

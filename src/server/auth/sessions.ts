@@ -24,8 +24,8 @@ export interface Sessions {
   list(did: string): Promise<WebSession[]>
   /** Ends one session of an account. Gives how many it has left, or undefined when there was no such session. */
   end(did: string, name: string): Promise<number | undefined>
-  /** Ends every session of an account, except one where that is named. Gives how many were ended. */
-  endAll(did: string, options?: { except?: string }): Promise<number>
+  /** Ends the sessions of an account: all, all but one, or those begun before a time. Gives how many were ended. */
+  endAll(did: string, which?: { except?: string; begunBefore?: number }): Promise<number>
   /** Forgets those whose time is over. */
   purge(): Promise<number>
 }
@@ -91,9 +91,10 @@ export function createSessions(ctx: { db: ServerDb; ids: Ids; now: () => number;
     return Number(left?.count ?? 0)
   }
 
-  async function endAll(did: string, options: { except?: string } = {}) {
+  async function endAll(did: string, which: { except?: string; begunBefore?: number } = {}) {
     let query = db.deleteFrom('web_session').where('did', '=', did)
-    if (options.except !== undefined) query = query.where('name', '!=', options.except)
+    if (which.except !== undefined) query = query.where('name', '!=', which.except)
+    if (which.begunBefore !== undefined) query = query.where('created_at', '<', which.begunBefore)
     return Number((await query.executeTakeFirst()).numDeletedRows)
   }
 

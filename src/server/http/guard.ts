@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { sendToLogIn } from '../auth/to-log-in.ts'
 import { isLoopbackHost } from '../config-values.ts'
 import type { Context } from '../context.ts'
 import { refusals } from '../words.ts'
@@ -23,10 +24,21 @@ export function guardPages(app: FastifyInstance, ctx: Context): void {
     }
     if (!isSameSite(request.headers, ctx.config.publicUrl)) throw new RefusedRequest(refusals.crossSite(ctx.config.publicUrl), 403)
   })
-  app.addHook('preHandler', async request => {
-    if (isSafe(request.method)) return
-    if (!visitOf(request).tokenMatches(tokenOf(request))) throw new RefusedRequest(refusals.formExpired(), 403)
+  app.addHook('preHandler', async (request, reply) => {
+    if (isSafe(request.method) || request.routeOptions.config.ownFormToken === true) return
+    const visit = visitOf(request)
+    if (visit.tokenMatches(tokenOf(request))) return
+    // Without a session no form but the door's can be sent: it was another session's, and that has ended.
+    if (visit.session === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
+    throw new RefusedRequest(refusals.formExpired(), 403)
   })
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route looks at its form's token itself, so that nothing typed is lost. */
+    ownFormToken?: boolean
+  }
 }
 
 /** Cookies and log-in belong to the public address; a page asked for at another name of this machine is found there. */

@@ -10,5 +10,6 @@ export function samePath(value: unknown): string {
   if (typeof value !== 'string' || value.length > MAX || !/^\/(?![/\\])[\x21-\x7e]*$/.test(value) || value.includes('\\')) return '/'
   const base = 'http://here.invalid'
   const url = URL.parse(value, base)
-  return url !== null && url.origin === base ? `${url.pathname}${url.search}` : '/'
+  // Dots in a path are resolved, and what is left may begin with two slashes: another host.
+  return url !== null && url.origin === base && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/'
 }
