@@ -1,0 +1,83 @@
+import { type AtUri, type Did, parseAtUri } from '../../atproto/ids.ts'
+import { judgeQueue } from '../../queue/admission.ts'
+import type { MergeResult } from '../../queue/facts.ts'
+import { placeOf } from '../../queue/places.ts'
+import type { PullView } from '../../queue/view.ts'
+import type { Refusal } from '../../queue/words/refusals.ts'
+import * as refusals from '../../queue/words/refusals.ts'
+import type { ActionContext } from './context.ts'
+import { type Fresh, readFresh } from './fresh.ts'
+import { writeEntry } from './write-record.ts'
+
+/** `position` of `length`, counted from 1 (ADM-9). `already`: it was queued before and nothing was written (ADM-4). */
+export type Queued =
+  | { ok: true; branch: string; position: number; length: number; already: boolean }
+  | { ok: false; refusal: Refusal }
+  | { ok: false; refusal?: undefined; why: 'log-in' }
+
+/**
+ * Puts a pull into its branch's queue, as `caller`: ADM-1 to ADM-7 over fresh reads, then one record in the caller's own account. Answers with the
+ * place at once (ADM-9). Two calls for one pull by one account run one after the other, so that the second finds it queued.
+ */
+export function queuePull(ctx: ActionContext, input: { pull: AtUri; caller: Did }): Promise<Queued> {
+  return ctx.locks.run(`${input.caller} ${input.pull}`, () => queue(ctx, input))
+}
+
+async function queue(ctx: ActionContext, { pull, caller }: { pull: AtUri; caller: Did }): Promise<Queued> {
+  const fresh = await readFresh(ctx, 'queue', pull)
+  if (!fresh.ok) return fresh
+  const { view } = fresh
+  const question = { view, pull, caller }
+  // Whoever is refused anyway costs no merge.
+  const early = judgeQueue(question)
+  if (!early.ok && early.already !== undefined) {
+    const { branch, position, length } = early.already
+    return { ok: true, branch, position, length, already: true }
+  }
+  if (!early.ok) return { ok: false, refusal: early.refusal }
+  const looked = await lookAtMerge(ctx, fresh, pull)
+  if (!looked.ok) return looked
+  const judged = judgeQueue({ ...question, merge: looked.merge })
+  if (!judged.ok) return { ok: false, refusal: judged.refusal }
+
+  const { branch } = fresh.pull
+  const entry = { repo: fresh.pull.pull.value.repo, subject: pull, state: 'queued', head: looked.merge.head, branch }
+  const written = await writeEntry(ctx, { act: 'queue', caller, view, entry, branch })
+  if (!written.ok) return written
+  return { ok: true, branch, ...placeNow(ctx, fresh.pull, judged), already: false }
+}
+
+/** ADM-5 needs to know where branch and head are: what cannot be told is refused, since such a pull could only be ejected. */
+async function lookAtMerge(
+  ctx: ActionContext,
+  fresh: Fresh,
+  pull: AtUri,
+): Promise<{ ok: true; merge: MergeResult } | { ok: false; refusal: Refusal }> {
+  const { view, target, source } = fresh
+  const { branch, head, pull: record } = fresh.pull
+  const repo = { owner: view.roles.owner, name: view.name }
+  const tip = view.branches.get(branch)?.tip
+  if (tip === undefined || target === undefined) return { ok: false, refusal: refusals.branchNotFound(repo, branch, []) }
+  if (head === undefined || source === undefined) return { ok: false, refusal: refusals.headGone('queue', record.value.head.branch, repo) }
+  const looked = await ctx.lookAtMerge({ pull, tip, target, head, source })
+  if (looked.ok) return looked
+  const server = (await hostOf(ctx, record.value.head.repo)) ?? 'the account’s server'
+  return { ok: false, refusal: refusals.upstreamFailed('queue', server, looked.code === 'upstream-failed' ? 'silent' : 'garbage', true) }
+}
+
+async function hostOf(ctx: ActionContext, repo: string): Promise<string | undefined> {
+  const did = parseAtUri(repo)?.did
+  try {
+    return did === undefined ? undefined : await ctx.serverOf(did)
+  } catch {
+    return undefined
+  }
+}
+
+/** The place as the index has it now, with the record just written; as judged when the index has not taken it yet. */
+function placeNow(ctx: ActionContext, pull: PullView, judged: { position: number; length: number }) {
+  const view = ctx.repositories.viewOf(pull.pull.value.repo)?.view
+  const now = view?.pulls.get(pull.pull.uri)
+  const place = view === undefined || now === undefined ? undefined : placeOf(view, now)
+  return place === undefined ? { position: judged.position, length: judged.length } : { position: place.position, length: place.length }
+}
