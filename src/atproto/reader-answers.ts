@@ -4,14 +4,14 @@ import type { LexValue } from '@atproto/lex-data'
 import { type AtUri, type Did, makeAtUri, type Nsid, parseAtUri, parseDid, parseNsid, type RecordKey } from './ids.ts'
 import { UpstreamError } from './upstream-error.ts'
 
-/** A record as its account's server gave it. The value is atproto's data model (links are CIDs) and has not been held against its lexicon. */
+/** A record as its account's server gave it. The value has its links as CIDs and its bytes as bytes; it has not been held against its lexicon. */
 export interface ReadRecord {
   uri: AtUri
   did: Did
   collection: Nsid
   rkey: RecordKey
   cid: string
-  value: LexValue
+  value: unknown
 }
 
 export interface RecordPage {
@@ -22,8 +22,8 @@ export interface RecordPage {
 /** `gone`: deleted, or never there. `unknown`: inactive, and the server does not say why. */
 export type AccountState = 'active' | 'deactivated' | 'suspended' | 'takendown' | 'gone' | 'unknown'
 
-const recordSchema = l.object({ uri: l.string(), cid: l.string({ format: 'cid' }), value: l.lexMap() })
-const pageSchema = l.object({ records: l.array(l.lexValue()), cursor: l.optional(l.string()) })
+const recordSchema = l.object({ uri: l.string(), cid: l.string({ format: 'cid' }), value: l.unknown() })
+const pageSchema = l.object({ records: l.array(l.unknown()), cursor: l.optional(l.string()) })
 const commitSchema = l.object({ cid: l.string({ format: 'cid' }), rev: l.string({ format: 'tid' }) })
 const repoSchema = l.object({ collections: l.array(l.string()) })
 const stateSchema = l.object({ active: l.boolean(), status: l.optional(l.string()) })
@@ -46,7 +46,7 @@ export function readPage(body: LexValue, asked: { host: string; did: Did; collec
   return { records, ...cursorOf(page.value.records.length === 0 ? undefined : page.value.cursor) }
 }
 
-function recordOf(body: LexValue): ReadRecord | undefined {
+function recordOf(body: unknown): ReadRecord | undefined {
   const parsed = recordSchema.safeParse(body)
   const address = parsed.success ? parseAtUri(parsed.value.uri) : undefined
   if (!parsed.success || address === undefined) return undefined

@@ -57,7 +57,7 @@ export interface Reader {
 }
 
 const RECORD_BYTES = 4 * 2 ** 20
-const PAGE_BYTES = 16 * 2 ** 20
+const PAGE_BYTES = 8 * 2 ** 20
 const SMALL_BYTES = 256 * 2 ** 10
 const MAX_PAGE = 100
 
@@ -112,7 +112,7 @@ export function createReader(options: { identity: Identity; fetch: GuardedFetch;
         given += 1
         yield record
       }
-      if (page.cursor === undefined || page.cursor === cursor) return
+      if (page.cursor === undefined || page.cursor === cursor || page.records.length === 0) return
       cursor = page.cursor
     }
 
