@@ -1,3 +1,4 @@
+import { isLexValue } from '@atproto/lex-data'
 import { lexStringify } from '@atproto/lex-json'
 import type { Did, Nsid } from '../../atproto/ids.ts'
 import type { Reader, ReadRecord } from '../../atproto/reader.ts'
@@ -31,6 +32,7 @@ export const ofKind = {
 
 /** A record as its account gave it, typed and with where it lies; undefined for one that counts for nothing by itself (REC-3). */
 export function readUsable<T>(read: ReadRecord, pick: (record: Usable) => T | undefined, now: number): Stored<T> | undefined {
+  if (!isLexValue(read.value)) return undefined
   const json = lexStringify(read.value)
   const fields: unknown = JSON.parse(json)
   const judged = usable(read, fields, json)
