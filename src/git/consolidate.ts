@@ -1,5 +1,5 @@
 import { rm, stat } from 'node:fs/promises'
-import { accountRefusal, type RefsAccount } from './account.ts'
+import { accountRefusal, putOutcome, type RefsAccount } from './account.ts'
 import { indexPack } from './incoming.ts'
 import { type Mirror, packsOf } from './mirror.ts'
 import { objectCount } from './pack-out.ts'
@@ -78,9 +78,10 @@ export async function consolidate(input: {
     const next: RefsRecord = { ...record, packs, updatedAt: input.now().toISOString() }
     const fault = recordFault(next)
     if (fault !== undefined) return fault
-    const answer = await account.put(next, found.cid)
-    if (answer === 'swap-lost' || answer === 'blob-missing') return { ok: true, changed: false, packs: record.packs.length }
-    if (answer !== 'done') return accountRefusal(answer)
+    const outcome = putOutcome(await account.put(next, found.cid))
+    if (outcome === 'unsettled') return refuse('upstream-failed', words.unsettled())
+    if (typeof outcome !== 'string') return outcome
+    if (outcome !== 'done') return { ok: true, changed: false, packs: record.packs.length }
     for (const pack of joined.values()) if (!held.has(pack.id)) await admit(mirror, quarantine, pack.id)
     return { ok: true, changed: true, packs: packs.length }
   } finally {

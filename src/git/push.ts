@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { accountRefusal, type PutAnswer, type RefsAccount } from './account.ts'
+import { accountRefusal, type PutAnswer, putOutcome, type RefsAccount } from './account.ts'
 import { objectTypes } from './objects.ts'
 import { type BuiltPack, buildPack, type LocalRepository, openLocal } from './pack-out.ts'
 import { uploadParts } from './parts.ts'
@@ -11,7 +11,7 @@ import { type GitRefusal, refuse } from './refusal.ts'
 import { runGit } from './run.ts'
 import { words } from './words.ts'
 
-export type { AccountRefusal, PutAnswer, RefsAccount } from './account.ts'
+export type { AccountRefusal, AnsweredBlob, PutAnswer, RefsAccount } from './account.ts'
 export type { RefUpdate } from './refs-update.ts'
 
 export interface PushInput {
@@ -103,23 +103,16 @@ async function tryPush(push: Push): Promise<PushDone | GitRefusal | 'again'> {
 
 /** What the answer to a put means. A lost answer is settled by the next try, which begins by reading (STO-7). */
 async function settle(push: Push, answer: PutAnswer, record: RefsRecord): Promise<PushDone | GitRefusal | 'again'> {
-  if (answer === 'done') return { ok: true, record, changed: true }
-  if (answer === 'swap-lost') {
-    push.last = answer
-    return 'again'
-  }
-  if (answer === 'blob-missing' || answer.code === 'blob-missing') {
-    push.last = 'blob-missing'
-    const file = push.built?.file
-    if (file === undefined) return 'again'
-    const uploaded = await uploadParts(file.path, push.account)
+  const outcome = putOutcome(answer)
+  if (outcome === 'done') return { ok: true, record, changed: true }
+  if (typeof outcome !== 'string') return outcome
+  push.last = outcome
+  if (outcome === 'unsettled') push.unsure = true
+  if (outcome === 'blob-missing' && push.built?.file !== undefined && push.built.row !== undefined) {
+    const uploaded = await uploadParts(push.built.file.path, push.account)
     if (!uploaded.ok) return uploaded
-    if (push.built?.row !== undefined) push.built.row.parts = uploaded.parts
-    return 'again'
+    push.built.row.parts = uploaded.parts
   }
-  if (answer.code !== 'upstream-failed') return accountRefusal(answer)
-  push.unsure = true
-  push.last = 'unsettled'
   return 'again'
 }
 
