@@ -1,14 +1,17 @@
 import { z } from 'zod'
-import { XrpcFailure, type XrpcRequest, xrpc } from './xrpc.ts'
+import { type Did, parseDid } from '../atproto/ids.ts'
+import { logIn, type PasswordSession, type PasswordTokens, resumeSession } from '../atproto/password-session.ts'
+import { type AccountSession, SessionGoneError } from '../atproto/session.ts'
+import { type AccountWriter, createWriter } from '../atproto/writer.ts'
+import { XrpcFailure, type XrpcRequest, xrpc, xrpcOver } from './xrpc.ts'
 
-const sessionShape = z.object({ did: z.string(), handle: z.string(), accessJwt: z.string(), refreshJwt: z.string() })
+const did = z.custom<Did>(value => parseDid(value) !== undefined)
+const madeShape = z.object({ did, accessJwt: z.string(), refreshJwt: z.string() })
 const writtenShape = z.object({ uri: z.string(), cid: z.string() })
 const recordShape = z.object({ uri: z.string(), cid: z.string(), value: z.record(z.string(), z.unknown()) })
 const listShape = z.object({ records: z.array(recordShape), cursor: z.string().optional() })
 const blobShape = z.object({ blob: z.record(z.string(), z.unknown()) })
 
-/** A password session on the PDS. */
-export type Session = z.infer<typeof sessionShape>
 /** Where a record was written, and as what. */
 export type Written = z.infer<typeof writtenShape>
 /** A record as the PDS gives it. */
@@ -16,16 +19,24 @@ export type StoredRecord = z.infer<typeof recordShape>
 /** A record's fields. */
 export type RecordValue = Record<string, unknown>
 
-/** An account of the local network, with its password and a session that renews itself. */
-export interface DevAccount {
-  readonly did: string
-  readonly handle: string
-  readonly password: string
+/** What an account is known by. */
+export interface Known {
+  did: Did
+  handle: string
+  password: string
+}
+
+/**
+ * An account of the local network. Its own calls are as plain as can be and write whatever they are told, lies included; `writer` is the project's
+ * own, over the same session.
+ */
+export interface DevAccount extends Readonly<Known> {
   readonly pdsUrl: string
-  /** A session that is good now: signs in the first time, afterwards the same. */
-  session(): Promise<Session>
-  /** Any method of the PDS, signed in. An expired session is made anew once. */
-  call(method: string, request?: Omit<XrpcRequest, 'token'>): Promise<unknown>
+  /** Signs in when it is first needed, and again when it has ended. */
+  readonly session: AccountSession
+  readonly writer: AccountWriter
+  /** Any method of the PDS, signed in. Throws `XrpcFailure` on a refusal. */
+  call(method: string, request?: XrpcRequest): Promise<unknown>
   create(collection: string, record: RecordValue, rkey?: string): Promise<Written>
   put(collection: string, rkey: string, record: RecordValue, swapRecord?: string | null): Promise<Written>
   remove(collection: string, rkey: string): Promise<void>
@@ -40,40 +51,31 @@ export interface DevAccount {
 /** Makes a new account on the PDS. Throws `XrpcFailure` when the PDS refuses it. */
 export async function registerAccount(pdsUrl: string, handle: string, password: string): Promise<DevAccount> {
   const email = `${handle.replaceAll('.', '-')}@devnet.test`
-  const made = sessionShape.parse(await xrpc(pdsUrl, 'com.atproto.server.createAccount', { input: { handle, email, password } }))
-  return openAccount(pdsUrl, { did: made.did, handle, password }, made)
+  const made = madeShape.parse(await xrpc(pdsUrl, 'com.atproto.server.createAccount', { input: { handle, email, password } }))
+  return openAccount(pdsUrl, { did: made.did, handle, password }, { ...made, pds: pdsUrl })
 }
 
-/** An account that exists already; it signs in when it is first needed. */
-export function openAccount(pdsUrl: string, known: { did: string; handle: string; password: string }, session?: Session): DevAccount {
-  const { did, handle, password } = known
-  let current = session
+/** An account that exists already, with the tokens of a session if there is one. */
+export function openAccount(pdsUrl: string, known: Known, tokens?: PasswordTokens): DevAccount {
+  const session = lazySession(pdsUrl, known, tokens)
+  const call = (method: string, request?: XrpcRequest) => xrpcOver(session.fetchHandler, method, request)
+  const write = async (method: string, input: RecordValue) =>
+    writtenShape.parse(await call(method, { input: { repo: known.did, ...input } }))
 
-  async function signIn(): Promise<Session> {
-    const input = { identifier: did, password }
-    current = sessionShape.parse(await xrpc(pdsUrl, 'com.atproto.server.createSession', { input }))
-    return current
-  }
-
-  async function call(method: string, request: Omit<XrpcRequest, 'token'> = {}): Promise<unknown> {
-    const { accessJwt } = current ?? (await signIn())
+  async function get(collection: string, rkey: string): Promise<StoredRecord | undefined> {
     try {
-      return await xrpc(pdsUrl, method, { ...request, token: accessJwt })
+      return recordShape.parse(await call('com.atproto.repo.getRecord', { params: { repo: known.did, collection, rkey } }))
     } catch (error) {
-      if (!(error instanceof XrpcFailure) || error.error !== 'ExpiredToken') throw error
-      return xrpc(pdsUrl, method, { ...request, token: (await signIn()).accessJwt })
+      if (error instanceof XrpcFailure && error.error === 'RecordNotFound') return undefined
+      throw error
     }
-  }
-
-  async function write(method: string, input: RecordValue): Promise<Written> {
-    return writtenShape.parse(await call(method, { input: { repo: did, ...input } }))
   }
 
   async function list(collection: string): Promise<StoredRecord[]> {
     const all: StoredRecord[] = []
     let cursor: string | undefined
     do {
-      const params = { repo: did, collection, limit: 100, reverse: true, cursor }
+      const params = { repo: known.did, collection, limit: 100, reverse: true, cursor }
       const page = listShape.parse(await call('com.atproto.repo.listRecords', { params }))
       all.push(...page.records)
       cursor = page.records.length === 0 ? undefined : page.cursor
@@ -82,11 +84,10 @@ export function openAccount(pdsUrl: string, known: { did: string; handle: string
   }
 
   return {
-    did,
-    handle,
-    password,
+    ...known,
     pdsUrl,
-    session: async () => current ?? (await signIn()),
+    session,
+    writer: createWriter({ session, now: Date.now }),
     call,
     create: (collection, record, rkey) =>
       write('com.atproto.repo.createRecord', {
@@ -94,25 +95,49 @@ export function openAccount(pdsUrl: string, known: { did: string; handle: string
         record: { $type: collection, ...record },
         ...(rkey === undefined ? {} : { rkey }),
       }),
-    put: (collection, rkey, record, swapRecord) =>
-      write('com.atproto.repo.putRecord', {
-        collection,
-        rkey,
-        record: { $type: collection, ...record },
-        ...(swapRecord === undefined ? {} : { swapRecord }),
-      }),
+    put: (collection, rkey, record, swapRecord) => {
+      const swap = swapRecord === undefined ? {} : { swapRecord }
+      return write('com.atproto.repo.putRecord', { collection, rkey, record: { $type: collection, ...record }, ...swap })
+    },
     remove: async (collection, rkey) => {
-      await call('com.atproto.repo.deleteRecord', { input: { repo: did, collection, rkey } })
+      await call('com.atproto.repo.deleteRecord', { input: { repo: known.did, collection, rkey } })
     },
-    get: async (collection, rkey) => {
-      try {
-        return recordShape.parse(await call('com.atproto.repo.getRecord', { params: { repo: did, collection, rkey } }))
-      } catch (error) {
-        if (error instanceof XrpcFailure && error.error === 'RecordNotFound') return undefined
-        throw error
-      }
-    },
+    get,
     list,
     upload: async (data, type) => blobShape.parse(await call('com.atproto.repo.uploadBlob', { bytes: { data, type } })).blob,
+  }
+}
+
+function lazySession(pdsUrl: string, known: Known, tokens: PasswordTokens | undefined): AccountSession {
+  const ctx = { fetch: globalThis.fetch }
+  let opened: Promise<PasswordSession> | undefined = tokens === undefined ? undefined : Promise.resolve(resumeSession(ctx, tokens))
+
+  async function signIn(): Promise<PasswordSession> {
+    const done = await logIn(ctx, { pds: pdsUrl, identifier: known.did, password: known.password })
+    if (!done.ok) throw new Error(`${known.handle} could not sign in: ${done.message}`)
+    return done.session
+  }
+
+  async function ready(): Promise<PasswordSession> {
+    opened ??= signIn()
+    try {
+      return await opened
+    } catch (error) {
+      opened = undefined
+      throw error
+    }
+  }
+
+  return {
+    did: known.did,
+    async fetchHandler(path, init) {
+      try {
+        return await (await ready()).fetchHandler(path, init)
+      } catch (error) {
+        if (!(error instanceof SessionGoneError)) throw error
+        opened = undefined
+        return (await ready()).fetchHandler(path, init)
+      }
+    },
   }
 }

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { type Did, parseDid } from '../atproto/ids.ts'
 import { type DevAccount, openAccount, registerAccount } from './account.ts'
 import { readJson } from './keys.ts'
 
-const kept = z.array(z.object({ handle: z.string(), did: z.string(), password: z.string() }))
+const did = z.custom<Did>(value => parseDid(value) !== undefined)
+const kept = z.array(z.object({ handle: z.string(), did, password: z.string() }))
 
 /** The accounts made through this network, kept with their passwords beside its data. */
 export interface Accounts {

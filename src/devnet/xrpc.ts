@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
 const errorShape = z.object({ error: z.string().optional(), message: z.string().optional() })
+const waitMs = 60_000
 
 /** A method call that a server refused. `error` is the XRPC error name. */
 export class XrpcFailure extends Error {
@@ -19,28 +20,34 @@ export interface XrpcRequest {
   params?: Record<string, string | number | boolean | undefined>
   input?: unknown
   bytes?: { data: Uint8Array; type: string }
-  token?: string
 }
 
-/** Calls a method by plain HTTP and gives the parsed JSON answer. Throws `XrpcFailure` on a refusal, the fetch's error when there was no answer. */
-export async function xrpc(service: string, method: string, request: XrpcRequest = {}): Promise<unknown> {
-  const url = new URL(`/xrpc/${method}`, service)
-  for (const [key, value] of Object.entries(request.params ?? {})) if (value !== undefined) url.searchParams.set(key, String(value))
-  const headers: Record<string, string> = {}
-  if (request.token !== undefined) headers.authorization = `Bearer ${request.token}`
-  const init: RequestInit = { headers, signal: AbortSignal.timeout(60_000) }
-  if (request.bytes !== undefined) {
-    headers['content-type'] = request.bytes.type
-    Object.assign(init, { method: 'POST', body: request.bytes.data })
-  } else if (request.input !== undefined) {
-    headers['content-type'] = 'application/json'
-    Object.assign(init, { method: 'POST', body: JSON.stringify(request.input) })
-  }
-  const response = await fetch(url, init)
+/** Sends a request with a path below the server's address: a session's handler, or a plain fetch. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>
+
+/** A method call and its parsed JSON answer. Throws `XrpcFailure` on a refusal, what `send` threw when there was no answer. */
+export async function xrpcOver(send: Send, method: string, request: XrpcRequest = {}): Promise<unknown> {
+  const query = new URLSearchParams()
+  for (const [key, value] of Object.entries(request.params ?? {})) if (value !== undefined) query.set(key, String(value))
+  const path = `/xrpc/${method}${query.size === 0 ? '' : `?${query}`}`
+  const response = await send(path, { signal: AbortSignal.timeout(waitMs), ...bodyOf(request) })
   const text = await response.text()
   if (response.ok) return text === '' ? undefined : JSON.parse(text)
   const wrong = errorShape.safeParse(tryJson(text))
   throw new XrpcFailure(method, response.status, wrong.data?.error ?? 'Unknown', wrong.data?.message ?? '')
+}
+
+/** A method call to the server at `service`, signed in as nobody. */
+export function xrpc(service: string, method: string, request: XrpcRequest = {}): Promise<unknown> {
+  return xrpcOver((path, init) => fetch(new URL(path, service), init), method, request)
+}
+
+function bodyOf(request: XrpcRequest): RequestInit {
+  if (request.bytes !== undefined) {
+    return { method: 'POST', headers: { 'content-type': request.bytes.type }, body: new Uint8Array(request.bytes.data) }
+  }
+  if (request.input === undefined) return {}
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request.input) }
 }
 
 function tryJson(text: string): unknown {
