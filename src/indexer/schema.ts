@@ -29,9 +29,7 @@ export interface RepoTable {
   default_branch: string
   transferred_from: string | null
   transferred_to: string | null
-  /** The other address, when both records say the transfer (HON-4); whether it holds yet is the fold's to say. */
-  other: string | null
-  /** The other address, when the repository has moved there. */
+  /** The address that it has moved to, when both records say so (HON-4). */
   moved_to: string | null
 }
 

@@ -4,7 +4,7 @@ import type { CompiledQuery } from 'kysely'
 import { LRUCache } from 'lru-cache'
 
 /** What kysely's builders have in common. */
-interface Compilable<O> {
+export interface Compilable<O> {
   compile(): CompiledQuery<O>
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 
 const tables = {
   repo: `record_id integer primary key, uri text not null unique, did text not null, name text not null, default_branch text not null,
-    transferred_from text, transferred_to text, other text, moved_to text`,
+    transferred_from text, transferred_to text, moved_to text`,
   refs: 'record_id integer primary key, repo text not null unique, did text not null',
   pull: `record_id integer primary key, uri text not null unique, repo text not null, did text not null, rkey text not null,
     branch text not null, head_repo text not null, head_branch text not null, settled integer not null default 0,

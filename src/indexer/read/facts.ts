@@ -37,11 +37,14 @@ function gather(
   address: string,
   choose: (addresses: readonly string[], members: ReadonlySet<string>) => ChosenPull[],
 ): LoadedFacts | undefined {
-  const row = index.sync.first(index.db.selectFrom('repo').select(['uri', 'did', 'other']).where('uri', '=', address))
-  const repo = row === undefined ? undefined : repoAt(index, address)
-  if (row === undefined || repo === undefined) return undefined
-  const other = row.other === null ? undefined : repoAt(index, row.other)
-  const addresses = other === undefined ? [address] : [address, other.uri]
+  const repo = repoAt(index, address)
+  if (repo === undefined) return undefined
+  const { transferredFrom, transferredTo } = otherEnds(index, repo)
+  const addresses = [
+    address,
+    ...(transferredFrom === undefined ? [] : [transferredFrom.uri]),
+    ...(transferredTo === undefined ? [] : [transferredTo.uri]),
+  ]
   const members = membersOf(index, addresses)
   const chosen = choose(addresses, members)
   const uris = chosen.map(pull => pull.uri)
@@ -58,8 +61,8 @@ function gather(
   const tips = tipsOf(index, movedTo(index, address) ?? address, commits)
   const facts: RepositoryFacts = {
     repo,
-    ...(other !== undefined && other.uri === repo.value.transferredFrom ? { transferredFrom: other } : {}),
-    ...(other !== undefined && other.uri === repo.value.transferredTo?.repo ? { transferredTo: other } : {}),
+    transferredFrom,
+    transferredTo,
     refs,
     pulls,
     states,
@@ -79,8 +82,23 @@ export function versionOf(index: IndexDatabase, repo: string): number {
   return index.sync.first(index.db.selectFrom('repo_version').select('version').where('repo', '=', repo))?.version ?? 0
 }
 
+/** The records at the other ends of transfers that both sides tell of (HON-4); whether they hold yet is the fold's to say. */
+function otherEnds(index: IndexDatabase, repo: Stored<RepoRecord>): Pick<RepositoryFacts, 'transferredFrom' | 'transferredTo'> {
+  const { transferredFrom: before, transferredTo: after } = repo.value
+  const from = before === undefined ? undefined : repoAt(index, before)
+  const to = after === undefined ? undefined : repoAt(index, after.repo)
+  return {
+    transferredFrom: from?.value.transferredTo?.repo === repo.uri ? from : undefined,
+    transferredTo: to?.value.transferredFrom === repo.uri ? to : undefined,
+  }
+}
+
 function repoAt(index: IndexDatabase, uri: string): Stored<RepoRecord> | undefined {
-  const query = index.db.selectFrom('record').select(recordColumns).where('record.uri', '=', uri).where('record.deleted', '=', 0)
+  const query = index.db
+    .selectFrom('repo')
+    .innerJoin('record', 'record.id', 'repo.record_id')
+    .select(recordColumns)
+    .where('repo.uri', '=', uri)
   const row = index.sync.first(query)
   return row === undefined ? undefined : readRepo(row)
 }

@@ -1,0 +1,52 @@
+import { isValidRecordKey } from '@atproto/syntax'
+import { parseDid } from '../../atproto/ids.ts'
+import { isTid } from '../../queue/tid.ts'
+import type { RefusedReason } from '../validate/reasons.ts'
+import { type Kind, kindOf, usable } from '../validate/usable.ts'
+import { type Batch, refuse } from './batch.ts'
+import type { RecordEvent } from './events.ts'
+import type { Placer } from './placer.ts'
+import type { RecordRows } from './record-rows.ts'
+
+/**
+ * Writes one change of a record. An event of an older revision than what is held changes nothing, so that any order and any number of the same
+ * events end in the same rows. What is not taken is counted and leaves a tombstone: that is what the account holds now.
+ */
+export function applyRecord(tables: { records: RecordRows; placer: Placer }, batch: Batch, event: RecordEvent): void {
+  const { records, placer } = tables
+  const place = placeOf(event)
+  if (typeof place === 'string') {
+    refuse(batch, place)
+    return
+  }
+  const { uri, kind } = place
+  const held = records.find(uri)
+  if (held !== undefined && event.rev <= held.rev) return
+  const { cid } = event
+  if (event.operation === 'delete') {
+    placer.remove(batch, { ...event, uri }, kind, held)
+    return
+  }
+  const json = event.record === undefined ? '' : JSON.stringify(event.record)
+  const record = isCid(cid) ? usable(event, event.record, json) : 'lexicon'
+  if (typeof record === 'string' || cid === undefined) {
+    if (typeof record === 'string') refuse(batch, record)
+    placer.remove(batch, { ...event, uri }, kind, held)
+  } else if (held !== undefined && held.deleted === 0 && held.cid === cid) {
+    records.setRev(held.id, event.rev)
+  } else {
+    placer.store(batch, { ...event, cid }, held, record, json)
+  }
+}
+
+function placeOf(event: RecordEvent): { uri: string; kind: Kind } | RefusedReason {
+  const kind = kindOf(event.collection)
+  if (kind === undefined) return 'unknown-collection'
+  if (parseDid(event.did) === undefined || !isValidRecordKey(event.rkey)) return 'bad-address'
+  if (!isTid(event.rev)) return 'bad-revision'
+  return { uri: `at://${event.did}/${event.collection}/${event.rkey}`, kind }
+}
+
+function isCid(value: string | undefined): boolean {
+  return value !== undefined && /^[a-zA-Z0-9]{20,200}$/.test(value)
+}

@@ -1,0 +1,139 @@
+import type { IndexDatabase } from '../database.ts'
+import { bind } from '../sync-queries.ts'
+import { repoParts } from '../validate/addresses.ts'
+import type { Kind, Usable } from '../validate/usable.ts'
+import type { Accounts } from './accounts.ts'
+import { type Batch, refuse } from './batch.ts'
+import type { RecordEvent } from './events.ts'
+import type { Held, RecordRows } from './record-rows.ts'
+import type { Repositories } from './repositories.ts'
+import type { About, TypedRows } from './typed-rows.ts'
+import type { WaitingRows } from './waiting-rows.ts'
+import { priorities, type Wanted } from './wanted.ts'
+
+type Address = { uri: string; did: string; rkey: string }
+
+export interface Tables {
+  records: RecordRows
+  typed: TypedRows
+  waiting: WaitingRows
+  repositories: Repositories
+  accounts: Accounts
+  wanted: Wanted
+}
+
+/** Puts records where they belong, takes them away again, and notes what that touches. */
+export interface Placer {
+  /** Writes a record that is taken, over what is held at its address. */
+  store(batch: Batch, event: RecordEvent & { cid: string }, held: Held | undefined, record: Usable, json: string): void
+  /** Writes a record's typed row, or lets it wait for the repository that it names. `before`: what an earlier row was about. */
+  place(batch: Batch, id: number, at: Address, record: Usable, before?: About): void
+  /** Leaves a tombstone, so that what comes late from before it changes nothing. */
+  remove(batch: Batch, at: Address & { collection: string; rev: string }, kind: Kind, held: Held | undefined): void
+  /** An account's records are to be read. */
+  want(batch: Batch, did: string, priority: number): void
+}
+
+/** At most so many repositories are told of a change of one fork. */
+const MOST_TARGETS = 1_000
+
+export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Placer {
+  const { records, typed, waiting, repositories, accounts, wanted } = tables
+  const targets = bind(sqlite, ['fork', 'limit'], (p: { fork: string; limit: number }) =>
+    db.selectFrom('pull').select('repo').distinct().where('head_repo', '=', p.fork).limit(p.limit),
+  )
+
+  function store(batch: Batch, event: RecordEvent & { cid: string }, held: Held | undefined, record: Usable, json: string): void {
+    const { did, collection, rkey, rev, cid } = event
+    const uri = `at://${did}/${collection}/${rkey}`
+    const row = { cid, rev, json, deleted: 0, seen_at: batch.time, backfilled: event.source === 'listed' ? 1 : 0 }
+    if (held === undefined) {
+      const id = records.insert({ uri, did, collection, rkey, ...row })
+      if (record.kind === 'repo') batch.next.push({ kind: 'release', repo: uri })
+      place(batch, id, { uri, did, rkey }, record)
+      return
+    }
+    const before = typed.before(record.kind, held.id)
+    records.replace({ id: held.id, ...row })
+    if (before === undefined) waiting.remove(held.id)
+    place(batch, held.id, { uri, did, rkey }, record, before)
+  }
+
+  function place(batch: Batch, id: number, at: Address, record: Usable, before?: About): void {
+    if (before !== undefined) left(batch, record.kind, before)
+    const repo = record.kind === 'repo' ? at.uri : record.value.repo
+    // A refs record is its own repository's, and a fork's may be all there is of it.
+    if (record.kind !== 'repo' && record.kind !== 'refs' && records.find(repo) === undefined) {
+      if (before !== undefined) typed.remove(record.kind, id)
+      waiting.put({ record_id: id, repo, did: at.did, since: batch.time })
+      for (const out of waiting.evict(at.did)) {
+        records.forget(out)
+        refuse(batch, 'waiting-full')
+      }
+      batch.wanted = wanted.repository(repo, batch.time) || batch.wanted
+      return
+    }
+    typed.put(id, at, record)
+    batch.changed.add(repo)
+    arrived(batch, record, at)
+  }
+
+  function arrived(batch: Batch, record: Usable, at: Address): void {
+    switch (record.kind) {
+      case 'repo':
+        batch.membersOf.add(at.uri)
+        for (const end of repositories.endsOf(at.uri)) batch.membersOf.add(end)
+        return
+      case 'refs':
+        for (const { repo } of targets.all({ fork: record.value.repo, limit: MOST_TARGETS })) batch.changed.add(repo)
+        return
+      case 'pull': {
+        batch.pulls.add(at.uri)
+        want(batch, at.did, priorities.author)
+        const fork = repoParts(record.value.head.repo)
+        if (fork !== undefined) want(batch, fork.did, priorities.author)
+        return
+      }
+      case 'queue':
+      case 'state':
+        batch.pulls.add(record.value.subject)
+    }
+  }
+
+  /** A record goes, or is about something else from now on. */
+  function left(batch: Batch, kind: Kind, before: About): void {
+    batch.changed.add(before.repo)
+    if (before.subject !== undefined) batch.pulls.add(before.subject)
+    if (kind === 'refs') for (const { repo } of targets.all({ fork: before.repo, limit: MOST_TARGETS })) batch.changed.add(repo)
+    if (kind !== 'repo') return
+    batch.membersOf.add(before.repo)
+    for (const end of repositories.endsOf(before.repo)) batch.membersOf.add(end)
+    for (const end of repositories.tiedTo(before.repo)) batch.changed.add(end)
+  }
+
+  function remove(batch: Batch, at: Address & { collection: string; rev: string }, kind: Kind, held: Held | undefined): void {
+    const gone = { cid: null, rev: at.rev, json: null, deleted: 1, seen_at: batch.time, backfilled: 0 }
+    if (held === undefined) {
+      const { uri, did, collection, rkey } = at
+      records.insert({ uri, did, collection, rkey, ...gone })
+      if (kind === 'repo') batch.next.push({ kind: 'release', repo: uri })
+      return
+    }
+    const before = held.deleted === 0 ? typed.before(kind, held.id) : undefined
+    records.replace({ id: held.id, ...gone })
+    if (before === undefined) {
+      waiting.remove(held.id)
+      return
+    }
+    left(batch, kind, before)
+    typed.remove(kind, held.id)
+  }
+
+  function want(batch: Batch, did: string, priority: number): void {
+    if (!wanted.account(did, priority)) return
+    accounts.add(did)
+    batch.wanted = true
+  }
+
+  return { store, place, remove, want }
+}
