@@ -19,6 +19,8 @@ export interface Box {
   tone: Tone
   /** In milliseconds since 1970. */
   since?: number | undefined
+  /** What is to be said of its entry beside that: QUE-9, REC-9. */
+  notes: Phrase
   /** Files that conflict, and how many are not listed. */
   files: readonly string[]
   moreFiles: number
@@ -27,9 +29,18 @@ export interface Box {
 /** The box of a pull for whoever asks. */
 export function mergeBox(view: RepositoryView, pull: PullView, asking: Asking): Box {
   const stands = standing(view, pull, asking)
-  const { parts, since, files, moreFiles, notes } = first(view, pull, asking, stands)
+  const { parts, since, files, moreFiles, beside } = first(view, pull, asking, stands)
   const { key, headline, says } = boxWords(parts)
-  return { key, headline, says: join(says, notes), tone: boxTones[key], since, files: files ?? [], moreFiles: moreFiles ?? 0 }
+  return {
+    key,
+    headline,
+    says: join(says, beside),
+    tone: boxTones[key],
+    since,
+    notes: entryNotes(stands, pull),
+    files: files ?? [],
+    moreFiles: moreFiles ?? 0,
+  }
 }
 
 interface Shown {
@@ -38,7 +49,7 @@ interface Shown {
   files?: readonly string[] | undefined
   moreFiles?: number | undefined
   /** Sentences beside what the box says. */
-  notes?: Phrase | undefined
+  beside?: Phrase | undefined
 }
 
 /**
@@ -86,7 +97,7 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
   const { branch } = pull
   const { since } = stands
   const place = placeOf(view, pull)
-  const notes = join(entryNotes(stands, pull), pull.merge?.changesChecks === true ? changesChecksWords() : undefined)
+  const beside = pull.merge?.changesChecks === true ? changesChecksWords() : undefined
   const batch = batchOf(view, pull)
   if (pull.entry === undefined || place === undefined) return ejected(pull, stands)
   if (batch === undefined) {
@@ -94,30 +105,30 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
     const { owner } = view.roles
     if (!life.alive) {
       const stranded = { since: life.seenAt, now: asking.now, owner, isOwner: asking.caller === owner }
-      return { parts: { key: 'queued-stranded', ...place, ...stranded }, since: life.seenAt ?? since, notes }
+      return { parts: { key: 'queued-stranded', ...place, ...stranded }, since: life.seenAt ?? since, beside }
     }
     return {
       parts: { key: 'queued', ...place, preflights: stands.preflights, why: stands.why ?? whyWords({ key: 'ready' }) },
       since,
-      notes,
+      beside,
     }
   }
   const size = batch.members.length
-  const still = join(stands.why, notes)
+  const still = join(stands.why, beside)
   switch (batch.state) {
     case 'landing':
-      return { parts: { key: 'landing', branch, size, by: batch.runner, tip: batch.tip }, since, notes: still }
+      return { parts: { key: 'landing', branch, size, by: batch.runner, tip: batch.tip }, since, beside: still }
     case 'ahead':
     case 'passed-waiting':
     case 'red-undecided': {
       const under = batchUnder(view, batch)?.members.length ?? 0
       const outcome = { ahead: undefined, 'passed-waiting': 'passed' as const, 'red-undecided': 'red' as const }[batch.state]
-      return { parts: { key: 'in-ahead', size, under, outcome }, since, notes: still }
+      return { parts: { key: 'in-ahead', size, under, outcome }, since, beside: still }
     }
     default: {
       const { passed, of, running } = countRuns(batch)
       const position = stands.batch?.position ?? 1
-      return { parts: { key: 'in-batch', size, position, branch, base: batch.base, passed, of, running }, since, notes: still }
+      return { parts: { key: 'in-batch', size, position, branch, base: batch.base, passed, of, running }, since, beside: still }
     }
   }
 }
@@ -164,8 +175,8 @@ function ready(view: RepositoryView, pull: PullView): Shown {
   const branchView = view.branches.get(branch)
   const tip = branchView?.tip
   if (merge === undefined || head === undefined || tip === undefined) return { parts: { key: 'working', branch, head, tip } }
-  const notes = join(merge.changesChecks ? changesChecksWords() : undefined, merge.empty ? nothingToLandWords(branch) : undefined)
-  if (branchView?.unchecked === true) return { parts: { key: 'ready-unchecked', branch }, notes }
+  const beside = join(merge.changesChecks ? changesChecksWords() : undefined, merge.empty ? nothingToLandWords(branch) : undefined)
+  if (branchView?.unchecked === true) return { parts: { key: 'ready-unchecked', branch }, beside }
   const runs = runsAtHead(view, pull)
   const running = runs.filter(run => isGoing(run.value))
   if (running.length > 0) {
@@ -173,7 +184,7 @@ function ready(view: RepositoryView, pull: PullView): Shown {
     return {
       parts: { key: 'ready-running', running: running.length, of: runs.length, head },
       since: starts.length > 0 ? Math.min(...starts) : undefined,
-      notes,
+      beside,
     }
   }
   const good = runs.every(run => ['passed', 'reused', 'skipped'].includes(runState(run.value)))
@@ -183,6 +194,6 @@ function ready(view: RepositoryView, pull: PullView): Shown {
   return {
     parts: { key: 'ready', branch, tip, head, checks, position, length: position },
     since: ends.length > 0 ? Math.max(...ends) : undefined,
-    notes,
+    beside,
   }
 }

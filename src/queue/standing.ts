@@ -85,7 +85,7 @@ function stated(pull: PullView, parts: StandingParts, label: PullLabel): Standin
 function merged(pull: PullView): Standing {
   const { branch } = pull
   const commit = pull.stateRecord?.value.commit
-  if (commit === undefined || pull.mergedThere === false) return stated(pull, { kind: 'merged-not-there', branch }, 'not-there')
+  if (commit === undefined || pull.mergedThere === false) return stated(pull, { kind: 'merged-not-there', branch, commit }, 'not-there')
   return pull.mergedThere === true
     ? stated(pull, { kind: 'merged', branch, commit }, 'merged')
     : stated(pull, { kind: 'landing' }, 'landing')

@@ -15,16 +15,16 @@ import { accountView, boxView, checkView, healthView, landerView, permissionView
 export function mergeStatusAnswer(view: RepositoryView, pull: string, ctx: AnswerContext): Answer<knotless.getMergeStatus.$OutputBody> {
   const found = view.pulls.get(pull)
   if (found === undefined) return { ok: false, refusal: pullNotFound() }
-  const body = mergeStatus(view, found, ctx, textVoice(ctx))
+  const body = mergeStatus(view, found, ctx, textVoice(ctx), true)
   return { ok: true, body: { ...body, pull: { ...body.pull, record: { ...found.pull.value } } } }
 }
 
-/** The same for a page, its sentences in parts. */
+/** The same for a page, its sentences in parts; the page says the notes on an entry (QUE-9, REC-9) itself. */
 export function mergeStatusParts(view: RepositoryView, pull: PullView, ctx: AnswerContext) {
-  return mergeStatus(view, pull, ctx, phraseVoice)
+  return mergeStatus(view, pull, ctx, phraseVoice, false)
 }
 
-function mergeStatus<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
+function mergeStatus<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext, voice: Voice<W>, whole: boolean) {
   const { names } = ctx
   const branch = view.branches.get(pull.branch)
   const question = { view, pull: pull.pull.uri, caller: ctx.caller }
@@ -43,7 +43,7 @@ function mergeStatus<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext
     unchecked: branch?.unchecked ?? false,
     changesChecks: pull.merge?.changesChecks ?? false,
     standing: standingView(standing(view, pull, ctx), voice, names),
-    box: boxView(mergeBox(view, pull, ctx), voice),
+    box: boxView(mergeBox(view, pull, ctx), voice, whole),
     can: {
       queue: permissionView(judgeQueue(question), voice, names),
       leave: permissionView(judgeLeave(question), voice, names),

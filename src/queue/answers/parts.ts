@@ -6,7 +6,7 @@ import type { Health } from '../health.ts'
 import type { Run } from '../runs.ts'
 import { type Standing, standing, standingLabel } from '../standing.ts'
 import type { PullView, RepositoryView } from '../view.ts'
-import type { Names } from '../words/phrase.ts'
+import { join, type Names } from '../words/phrase.ts'
 import type { Refusal } from '../words/refusals.ts'
 import { type AnswerContext, textVoice, type Voice } from './context.ts'
 import { toAtUri, toDatetime, toDid } from './formats.ts'
@@ -79,11 +79,12 @@ export function standingOf(view: RepositoryView, pull: PullView, ctx: AnswerCont
   return standingView(standing(view, pull, ctx), textVoice(ctx), ctx.names)
 }
 
-export function boxView<W>(box: Box, voice: Voice<W>) {
+/** A box; `whole` says its notes too, for readers who do not make them from the standing. */
+export function boxView<W>(box: Box, voice: Voice<W>, whole: boolean) {
   return {
     key: box.key,
     headline: voice(box.headline),
-    says: voice(box.says),
+    says: voice(whole ? join(box.says, box.notes) : box.says),
     tone: box.tone,
     since: toDatetime(box.since),
     files: box.files.length === 0 ? undefined : box.files.map(path => ({ path })),

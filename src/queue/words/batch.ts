@@ -1,5 +1,5 @@
 /** What became of a batch, in words. */
-import { commit, join, list, type Phrase, say, who } from './phrase.ts'
+import { commit, join, list, type Phrase, passedOf, say, who } from './phrase.ts'
 
 export type BatchParts =
   | { state: 'checking'; passed: number; of: number; running: readonly string[] }
@@ -16,7 +16,7 @@ export function batchWords(parts: BatchParts): Phrase {
   switch (parts.state) {
     case 'checking': {
       if (parts.of === 0) return say`No workflow runs on it.`
-      const done = say`${parts.passed} of ${parts.of} ${parts.of === 1 ? 'workflow' : 'workflows'} ${parts.passed === 1 ? 'has' : 'have'} passed`
+      const done = passedOf(parts.passed, parts.of)
       return parts.running.length === 0
         ? say`${done}.`
         : say`${done}; ${list(parts.running)} ${parts.running.length === 1 ? 'is' : 'are'} running.`

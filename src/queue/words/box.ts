@@ -1,6 +1,6 @@
 /** What the merge box says: a headline, then why and what to do. */
 import type { Tone } from './labels.ts'
-import { clock, code, commit, count, join, list, ordinal, type Phrase, place, repoName, say, who } from './phrase.ts'
+import { clock, code, commit, count, join, list, ordinal, type Phrase, passedOf, place, repoName, say, who } from './phrase.ts'
 import { type StandingParts, standingWords } from './standing.ts'
 
 /** Commits are whole ids, people are DIDs, times milliseconds since 1970. */
@@ -115,7 +115,7 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
         parts.commit === undefined
           ? say`${who(parts.by)} recorded it as merged without naming a commit, so nothing shows that it landed.`
           : say`${who(parts.by)} recorded ${commit(parts.commit)} as the merged commit, and ${parts.branch} does not contain it. Nothing has landed.`
-      return stands({ kind: 'merged-not-there', branch: parts.branch }, say`${what} Ask ${people} to look at it.`)
+      return stands({ kind: 'merged-not-there', branch: parts.branch, commit: parts.commit }, say`${what} Ask ${people} to look at it.`)
     }
     case 'closed':
       return stands(
@@ -245,7 +245,7 @@ function draftSays(parts: Extract<BoxParts, { key: 'draft' }>): Phrase {
 function inBatchSays(parts: Extract<BoxParts, { key: 'in-batch' }>): Phrase {
   const where = say`It is ${ordinal(parts.position)} of ${parts.size} on ${parts.branch} at ${commit(parts.base)}.`
   if (parts.of === 0) return say`${where} No workflow runs on it.`
-  const done = say`${parts.passed} of ${count(parts.of, 'workflow')} ${parts.passed === 1 ? 'has' : 'have'} passed`
+  const done = passedOf(parts.passed, parts.of)
   if (parts.running.length === 0) return say`${where} ${done}.`
   return say`${where} ${done}; ${list(parts.running)} ${parts.running.length === 1 ? 'is' : 'are'} still running.`
 }
@@ -261,7 +261,7 @@ function aheadSays(parts: Extract<BoxParts, { key: 'in-ahead' }>): Phrase {
 
 function noRunnersSays(parts: Extract<BoxParts, { key: 'no-runners' }>): Phrase {
   const name = repoName(parts.owner, parts.name)
-  const advice = parts.isOwner ? say`Name a runner in the repository’s settings, and pulls can be queued.` : undefined
+  const advice = parts.isOwner ? say`Name a runner, and pulls can be queued.` : undefined
   if (parts.queueOnlyBranch !== undefined) {
     return join(
       say`${name} names no runner, and ${parts.queueOnlyBranch} takes pulls only through the queue, so nothing lands until a runner is named or the rule is lifted.`,

@@ -19,7 +19,7 @@ export type EjectionParts =
   | { key: 'unreadable'; head: string; server: string }
   | { key: 'account-gone'; author: string }
   | { key: 'draft'; by: string }
-  | { key: 'changed'; then: string; now: string }
+  | { key: 'changed'; from: string; to: string }
   | { key: 'timeout'; names: readonly string[] }
   | { key: 'head-moved'; times: number }
   | { key: 'hostile'; detail: string }
@@ -86,7 +86,7 @@ export function ejectionWords(parts: EjectionParts): EjectionWords {
     case 'changed':
       return {
         reason: say`changed after it was queued`,
-        says: say`It was queued at ${commit(parts.then)} and is now at ${commit(parts.now)}. Look and queue again.`,
+        says: say`It was queued at ${commit(parts.from)} and is now at ${commit(parts.to)}. Look and queue again.`,
       }
     case 'timeout':
       return {

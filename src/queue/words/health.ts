@@ -75,13 +75,13 @@ export function healthWords(parts: HealthParts): HealthWords {
       return line(
         'Stalled:',
         say`no lander has been seen since ${clock(parts.since, parts.now)}, ${ago(parts.since)}.`,
-        say`Nothing can land or be turned away until a runner is back.${places(parts.queued)} ${parts.isOwner ? say`Start it again with the command below.` : say`Tell ${who(parts.owner)}, who can start it again.`}`,
+        say`Nothing can land or be turned away until a runner is back.${places(parts.queued)} ${parts.isOwner ? say`Start it again, and the queue goes on.` : say`Tell ${who(parts.owner)}, who can start it again.`}`,
       )
     case 'never-lander':
       return line(
         'Not started:',
         say`no lander has been seen. ${who(parts.lander)} is named as the runner here.`,
-        say`Nothing lands until it is started.${places(parts.queued)} ${parts.isOwner ? say`Start it with the command below.` : say`${who(parts.owner)} can start it.`}`,
+        say`Nothing lands until it is started.${places(parts.queued)} ${parts.isOwner ? say`Start it with --queue, and the queue goes on.` : say`${who(parts.owner)} can start it.`}`,
       )
     case 'stall':
       return line(
@@ -110,9 +110,7 @@ export function healthWords(parts: HealthParts): HealthWords {
       return line(
         'No queue here:',
         say`${repoName(parts.owner, parts.name)} names no runner, so its pulls are merged by hand.`,
-        parts.isOwner
-          ? say`Name a runner in the repository’s settings.`
-          : say`${who(parts.owner)} can name a runner in the repository’s settings.`,
+        parts.isOwner ? say`Name a runner, and pulls can be queued.` : say`${who(parts.owner)} can name a runner.`,
       )
     case 'unchecked': {
       const commitPart = parts.commit === undefined ? say`` : say`, since ${commit(parts.commit)}`

@@ -116,7 +116,7 @@ export function errorPageWords(parts: ErrorParts): { headline: Phrase; says: Phr
   }
   return {
     headline: say`We tied ourselves in a knot`,
-    says: say`Something broke on our side, and nothing you did caused it. If it happens again, tell us this number: ${{ code: parts.id }}`,
+    says: say`Something broke on our side, and nothing you did caused it. If it happens again, tell us this number: ${{ code: parts.id }}.`,
   }
 }
 

@@ -123,16 +123,24 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`
 }
 
+/** "2 of 4 workflows have passed". */
+export function passedOf(passed: number, of: number): string {
+  return `${passed} of ${count(of, 'workflow')} ${passed === 1 || of === 1 ? 'has' : 'have'} passed`
+}
+
 /** The most bytes that a list inside a sentence takes; what is over is counted. */
 const LIST_BYTES = 1500
 const LIST_ITEMS = 8
+
+/** A name longer than this is cut at its end. */
+const NAME_LENGTH = 400
 
 /** "a, b and c"; of long lists the first eight and "12 more". `more` counts what is not in `items` at all. */
 export function list(items: readonly (PhrasePart | Phrase)[], more = 0): Phrase {
   const shown: Phrase[] = []
   let bytes = 0
   for (const item of items) {
-    const phrase = typeof item === 'string' || !isPhrase(item) ? say`${item}` : item
+    const phrase = (typeof item === 'string' || !isPhrase(item) ? [item] : item).map(cutName)
     bytes += weight(phrase)
     if (shown.length > 0 && (shown.length === LIST_ITEMS || bytes > LIST_BYTES)) break
     shown.push(phrase)
@@ -144,6 +152,12 @@ export function list(items: readonly (PhrasePart | Phrase)[], more = 0): Phrase 
   if (shown.length === 1) return last
   const before = shown.slice(0, -1).reduce((all, next) => say`${all}, ${next}`)
   return say`${before} and ${last}`
+}
+
+function cutName(part: PhrasePart): PhrasePart {
+  const cut = (text: string) => (text.length > NAME_LENGTH ? `${text.slice(0, NAME_LENGTH)}…` : text)
+  if (typeof part === 'string') return cut(part)
+  return 'code' in part ? { code: cut(part.code) } : part
 }
 
 function isPhrase(value: PhrasePart | Phrase): value is Phrase {

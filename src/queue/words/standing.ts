@@ -4,7 +4,8 @@ import { ago, clock, code, commit, join, lasting, list, type Phrase, type Phrase
 /** What the words of a standing are made of. Commits are whole ids, people are DIDs. */
 export type StandingParts =
   | { kind: 'merged'; branch: string; commit?: string | undefined }
-  | { kind: 'merged-not-there'; branch: string }
+  /** Without a commit nothing shows that it landed. */
+  | { kind: 'merged-not-there'; branch: string; commit?: string | undefined }
   | { kind: 'closed' }
   | { kind: 'draft' }
   | { kind: 'landing' }
@@ -20,7 +21,7 @@ export function standingWords(parts: StandingParts): Phrase {
     case 'merged':
       return parts.commit === undefined ? say`Landed in ${parts.branch}` : say`Landed in ${parts.branch} as ${commit(parts.commit)}`
     case 'merged-not-there':
-      return say`Marked merged, but not on ${parts.branch}`
+      return parts.commit === undefined ? say`Marked merged, but with no commit` : say`Marked merged, but not on ${parts.branch}`
     case 'closed':
       return say`Closed without landing`
     case 'draft':

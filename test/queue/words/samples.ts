@@ -1,0 +1,417 @@
+/** One of each thing that the words can say, and the variants that differ: what the snapshot is made of. */
+import * as words from '../../../src/queue/words/index.ts'
+import { commit, did } from '../made-up.ts'
+
+export const NOW = Date.UTC(2026, 10, 30, 14, 32)
+const MINUTE = 60_000
+const earlier = (minutes: number) => NOW - minutes * MINUTE
+
+export const alice = did('alice')
+export const bob = did('bob')
+const carol = did('carol')
+export const runner = did('runner')
+const handles = new Map([
+  [alice, 'alice.test'],
+  [bob, 'bob.test'],
+  [carol, 'carol.test'],
+  [runner, 'runner.test'],
+])
+export const names = (account: string) => [...handles].find(([known]) => known === account)?.[1]
+
+const tip = 'a1'.repeat(20)
+const head = 'b2'.repeat(20)
+const base = 'c3'.repeat(20)
+const branch = 'main'
+const people = [alice, bob, carol]
+const repo = { owner: alice, name: 'orchard' }
+const title = { title: 'Draw espaliers along a wire', pull: `at://${bob}/dev.knotless.pull/3mb2kvjr3m22x` }
+
+type Samples<K extends PropertyKey, T> = { [P in K]: readonly T[] }
+
+export const standings: Samples<words.StandingParts['kind'], words.StandingParts> = {
+  merged: [
+    { kind: 'merged', branch, commit: tip },
+    { kind: 'merged', branch },
+  ],
+  'merged-not-there': [
+    { kind: 'merged-not-there', branch, commit: tip },
+    { kind: 'merged-not-there', branch },
+  ],
+  closed: [{ kind: 'closed' }],
+  draft: [{ kind: 'draft' }],
+  landing: [{ kind: 'landing' }],
+  'in-batch': [{ kind: 'in-batch', size: 3 }],
+  'in-ahead': [
+    { kind: 'in-ahead', size: 2 },
+    { kind: 'in-ahead', size: 2, outcome: 'passed' },
+    { kind: 'in-ahead', size: 2, outcome: 'red' },
+  ],
+  queued: [
+    { kind: 'queued', position: 2, length: 5, preflights: [] },
+    { kind: 'queued', position: 2, length: 5, preflights: ['check'] },
+    { kind: 'queued', position: 21, length: 122, preflights: ['check', 'test'] },
+  ],
+  ejected: [{ kind: 'ejected', reason: 'test failed' }],
+  open: [{ kind: 'open' }],
+}
+
+export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
+  next: [{ key: 'next' }],
+  ready: [{ key: 'ready' }],
+  full: [{ key: 'full', size: 4 }],
+  fill: [{ key: 'fill', lander: runner, left: 4 * MINUTE }],
+  'flight-running': [
+    { key: 'flight-running', names: ['check'], since: earlier(4) },
+    { key: 'flight-running', names: ['check', 'test'] },
+  ],
+  'flight-head': [{ key: 'flight-head', name: 'check', movedAt: earlier(3) }],
+  'flight-none': [{ key: 'flight-none', name: 'check', lander: runner, within: 30_000 }],
+  'flight-job': [{ key: 'flight-job', name: 'check', lander: runner, jobs: 12 }],
+  'conflict-ahead': [{ key: 'conflict-ahead', files: ['src/import/csv.ts'], other: title, branch }],
+  halving: [{ key: 'halving' }],
+  'no-lander': [
+    { key: 'no-lander', since: earlier(142), now: NOW },
+    { key: 'no-lander', since: earlier(3000), now: NOW },
+    { key: 'no-lander', now: NOW },
+  ],
+  'unnamed-lander': [{ key: 'unnamed-lander', lander: runner }],
+  'not-delegated': [{ key: 'not-delegated', owner: alice }],
+  restart: [{ key: 'restart', lander: runner, since: earlier(3) }],
+  'no-estimate': [{ key: 'no-estimate', because: 'it depends on a pull ahead' }],
+}
+
+export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
+  merged: [
+    { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: true, queuedBy: carol },
+    { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: false },
+    { key: 'merged', branch, commit: tip, by: alice, checked: false },
+  ],
+  'merged-later': [
+    { key: 'merged-later', branch, commit: tip, later: 2, head: 'row-labels' },
+    { key: 'merged-later', branch, commit: tip, later: 1, head: 'row-labels' },
+  ],
+  'merged-not-there': [
+    { key: 'merged-not-there', branch, commit: tip, by: carol, owner: alice },
+    { key: 'merged-not-there', branch, by: alice, owner: alice },
+  ],
+  closed: [{ key: 'closed', by: carol }, { key: 'closed' }],
+  draft: [
+    { key: 'draft', author: bob },
+    { key: 'draft', author: bob, queuedBy: carol },
+    { key: 'draft', author: bob, ejectedBy: runner },
+  ],
+  landing: [{ key: 'landing', branch, size: 3, by: runner, tip }],
+  'landing-recorded': [
+    { key: 'landing-recorded', branch, commit: tip, by: runner },
+    { key: 'landing-recorded', branch, by: runner },
+  ],
+  'in-batch': [
+    { key: 'in-batch', size: 3, position: 2, branch, base, passed: 2, of: 4, running: ['test', 'e2e'] },
+    { key: 'in-batch', size: 3, position: 3, branch, base, passed: 1, of: 2, running: ['test'] },
+    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 0, running: [] },
+  ],
+  'in-ahead': [
+    { key: 'in-ahead', size: 2, under: 3 },
+    { key: 'in-ahead', size: 2, under: 3, outcome: 'passed' },
+    { key: 'in-ahead', size: 2, under: 3, outcome: 'red' },
+  ],
+  queued: [
+    { key: 'queued', position: 8, length: 12, preflights: [], why: words.whyWords({ key: 'next' }) },
+    { key: 'queued', position: 4, length: 12, preflights: ['check'], why: words.whyWords({ key: 'flight-running', names: ['check'] }) },
+  ],
+  'queued-stranded': [
+    { key: 'queued-stranded', position: 3, length: 5, since: earlier(142), now: NOW, owner: alice, isOwner: false },
+    { key: 'queued-stranded', position: 1, length: 1, now: NOW, owner: alice, isOwner: true },
+  ],
+  ejected: [{ key: 'ejected', reason: 'test failed', says: ['It failed alone.'] }],
+  conflict: [
+    { key: 'conflict', branch, tip, files: 2 },
+    { key: 'conflict', branch, tip, files: 0 },
+  ],
+  'checks-failed': [{ key: 'checks-failed', names: ['check', 'test'], head, branch, tip }],
+  'head-gone': [{ key: 'head-gone', head: 'row-labels', ...repo }],
+  'branch-gone': [{ key: 'branch-gone', branch: 'release/1.0', ...repo }],
+  'gateway-owner': [{ key: 'gateway-owner', branch }],
+  'gateway-other': [{ key: 'gateway-other', owner: alice }],
+  'no-runners': [
+    { key: 'no-runners', ...repo, people, isOwner: false },
+    { key: 'no-runners', ...repo, people, isOwner: true },
+    { key: 'no-runners', ...repo, people, isOwner: false, queueOnlyBranch: branch },
+    { key: 'no-runners', ...repo, people, isOwner: true, queueOnlyBranch: branch },
+  ],
+  'not-allowed': [
+    { key: 'not-allowed', people },
+    { key: 'not-allowed', people: [alice] },
+  ],
+  'signed-out': [{ key: 'signed-out', people }],
+  working: [
+    { key: 'working', branch, head, tip },
+    { key: 'working', branch, head },
+    { key: 'working', branch },
+  ],
+  'ready-unchecked': [{ key: 'ready-unchecked', branch }],
+  'ready-running': [
+    { key: 'ready-running', running: 2, of: 4, head },
+    { key: 'ready-running', running: 1, of: 1, head },
+  ],
+  ready: [
+    { key: 'ready', branch, tip, head, checks: 'passed', position: 13, length: 13 },
+    { key: 'ready', branch, tip, head, checks: 'none', position: 1, length: 1 },
+    { key: 'ready', branch, tip, head, checks: 'not-all', position: 2, length: 2 },
+  ],
+}
+
+export const healths: Samples<words.HealthKind, words.HealthParts> = {
+  busy: [{ kind: 'busy', waiting: 7, size: 3, since: earlier(4), ahead: 2, lastLanding: earlier(5) }],
+  checking: [
+    { kind: 'checking', waiting: 5, size: 3, since: earlier(4), lastLanding: earlier(12) },
+    { kind: 'checking', waiting: 0, size: 1, since: earlier(1) },
+  ],
+  filling: [{ kind: 'filling', waiting: 2, lander: runner, wait: 2 * MINUTE }],
+  waiting: [{ kind: 'waiting', waiting: 2, lander: runner, lastLanding: earlier(12) }],
+  idle: [{ kind: 'idle', lastLanding: earlier(3 * 1440) }, { kind: 'idle' }],
+  halving: [
+    { kind: 'halving', size: 4, failedAt: earlier(11), lander: runner, waiting: 6 },
+    { kind: 'halving', size: 4, failedAt: earlier(11), lander: runner, waiting: 1 },
+    { kind: 'halving', size: 4, failedAt: earlier(11), lander: runner, waiting: 0 },
+  ],
+  'no-lander': [
+    { kind: 'no-lander', since: earlier(142), now: NOW, queued: 5, owner: alice, isOwner: false },
+    { kind: 'no-lander', since: earlier(142), now: NOW, queued: 1, owner: alice, isOwner: true },
+    { kind: 'no-lander', since: earlier(3000), now: NOW, queued: 0, owner: alice, isOwner: true },
+  ],
+  'never-lander': [
+    { kind: 'never-lander', lander: runner, owner: alice, isOwner: false, queued: 5 },
+    { kind: 'never-lander', lander: runner, owner: alice, isOwner: true, queued: 0 },
+  ],
+  stall: [
+    { kind: 'stall', since: earlier(82), lander: runner, seenAt: NOW - 20_000, said: 'waiting for a free job', owner: alice },
+    { kind: 'stall', since: earlier(82), lander: runner, seenAt: NOW - 20_000, owner: alice },
+  ],
+  churn: [
+    { kind: 'churn', drops: 6, since: earlier(72), now: NOW, branch, cause: ['main was pushed to 6 times.'] },
+    { kind: 'churn', drops: 6, since: earlier(72), now: NOW, branch },
+  ],
+  'not-delegated': [
+    { kind: 'not-delegated', owner: alice, isOwner: false, since: earlier(267), now: NOW },
+    { kind: 'not-delegated', owner: alice, isOwner: true, now: NOW },
+  ],
+  'no-runners': [
+    { kind: 'no-runners', ...repo, isOwner: true },
+    { kind: 'no-runners', ...repo, isOwner: false },
+  ],
+  unchecked: [
+    { kind: 'unchecked', branch, commit: tip, since: earlier(88) },
+    { kind: 'unchecked', branch },
+  ],
+  stopping: [{ kind: 'stopping', lander: runner }],
+}
+
+export const batches: Samples<words.BatchParts['state'], words.BatchParts> = {
+  checking: [
+    { state: 'checking', passed: 2, of: 4, running: ['test', 'e2e'] },
+    { state: 'checking', passed: 0, of: 1, running: ['test'] },
+    { state: 'checking', passed: 0, of: 0, running: [] },
+  ],
+  ahead: [{ state: 'ahead' }],
+  'passed-waiting': [{ state: 'passed-waiting' }],
+  'red-undecided': [{ state: 'red-undecided', failed: ['test'] }],
+  landing: [
+    { state: 'landing', lander: runner, branch, tip, nothingRan: false },
+    { state: 'landing', lander: runner, branch, tip, nothingRan: true },
+  ],
+  landed: [
+    { state: 'landed', branch, base, tip, nothingRan: false },
+    { state: 'landed', branch, base, tip, nothingRan: true },
+  ],
+  cancelled: [
+    { state: 'cancelled', whole: true },
+    { state: 'cancelled', whole: false },
+  ],
+  failed: [
+    { state: 'failed', failed: ['test'], noVerdict: [], size: 1 },
+    { state: 'failed', failed: ['check', 'test'], noVerdict: ['e2e'], size: 4 },
+    { state: 'failed', failed: [], noVerdict: ['e2e'], size: 4 },
+  ],
+}
+
+const conflictParts = { branch, tip, files: ['src/import/csv.ts', 'docs/picking.md'], more: 3 }
+
+export const refusals: Samples<words.RefusalCode, words.Refusal> = {
+  'repo-not-found': [words.repoNotFound('alice.test/orchrad')],
+  'pull-not-found': [words.pullNotFound()],
+  'branch-not-found': [
+    words.branchNotFound(repo, 'mian', ['main', 'release/1.0']),
+    words.branchNotFound(repo, 'mian', []),
+    words.headGone('queue', 'row-labels', repo),
+    words.headGone('merge', 'row-labels', repo),
+  ],
+  'not-allowed': [
+    words.notAllowed('queue', people),
+    words.notAllowed('leave', people),
+    words.notAllowed('merge', [alice]),
+    words.notAllowed(
+      'queue',
+      Array.from({ length: 101 }, (_, i) => did(`p${i}`.replace(/[0189]/g, 'x'))),
+    ),
+  ],
+  'signed-out': [words.signedOut('queue', people), words.signedOut('leave', [alice])],
+  'no-runners': [words.noRunners(repo), words.noRunners(repo, branch)],
+  'pull-not-open': [
+    words.pullNotOpen('queue', 'closed', earlier(3)),
+    words.pullNotOpen('queue', 'merged', earlier(3)),
+    words.pullNotOpen('merge', 'closed'),
+  ],
+  draft: [words.isDraft('queue'), words.isDraft('merge')],
+  'already-queued': [words.alreadyQueued(8, 12)],
+  'not-queued': [
+    words.notQueued({ what: 'ejected', at: earlier(3) }),
+    words.notQueued({ what: 'left', at: earlier(3) }),
+    words.notQueued({ what: 'closed' }),
+    words.notQueued({ what: 'landed', at: earlier(3) }),
+    words.notQueued(),
+  ],
+  conflict: [
+    words.conflict('queue', conflictParts),
+    words.conflict('merge', conflictParts),
+    words.conflict('queue', { ...conflictParts, files: Array.from({ length: 100 }, (_, i) => `src/a-file-that-conflicts-${i}.ts`) }),
+    words.conflict('queue', { ...conflictParts, files: [], more: 0 }),
+  ],
+  'checks-failed': [words.checksFailed({ workflows: ['check', 'test'], head, branch })],
+  'queue-only': [words.queueOnly(branch)],
+  'not-delegated': [words.notDelegated('queue', alice, true), words.notDelegated('queue', alice, false)],
+  'not-lander': [words.notLander(carol, runner), words.notLander(carol, undefined)],
+  clock: [words.clockApart('queue', 'pds.example', -95_000)],
+  'branch-moved': [words.branchMoved(branch, tip)],
+  'head-moved': [words.headMoved('queue', head)],
+  'not-a-batch': [words.notABatch('Its second commit is not the squash of a queued pull.')],
+  'requeue-limit': [words.requeueLimit()],
+  'spaces-unsupported': [words.spacesUnsupported('pds.example')],
+  'upstream-failed': [
+    words.upstreamFailed('queue', 'pds.example', 'silent', true),
+    words.upstreamFailed('leave', 'pds.example', 'refused', true),
+    words.upstreamFailed('queue', 'pds.example', 'garbage', true),
+    words.upstreamFailed('queue', 'pds.example', 'silent', false),
+  ],
+  'too-large': [words.tooLarge('the pack', '61 MB', '50 MB')],
+  'rate-limited': [words.rateLimited(4 * MINUTE)],
+  'not-built': [words.mergeNotBuilt()],
+}
+
+export const ejections: Samples<words.EjectionParts['key'], words.EjectionParts> = {
+  conflict: [{ key: 'conflict', branch, tip, head, files: ['a.ts', 'b.ts'], more: 0 }],
+  'conflict-pulls': [
+    { key: 'conflict-pulls', branch, head, files: ['a.ts'], branches: ['csv-stream'] },
+    { key: 'conflict-pulls', branch, head, files: ['a.ts'], branches: ['csv-stream', 'frost'] },
+  ],
+  alone: [
+    { key: 'alone', names: ['test'], commit: head, branch, tip, newer: 0 },
+    { key: 'alone', names: ['check', 'test'], commit: head, branch, tip, newer: 2 },
+  ],
+  together: [{ key: 'together', names: ['test'], others: [title], branch }],
+  halving: [{ key: 'halving', names: ['test'], others: ['3 others'], size: 4, branch, tip }],
+  preflight: [{ key: 'preflight', names: ['check'], head, branch, tip }],
+  'branch-gone': [{ key: 'branch-gone', head: 'row-labels', ...repo }],
+  unreadable: [{ key: 'unreadable', head: 'row-labels', server: 'pds.example' }],
+  'account-gone': [{ key: 'account-gone', author: carol }],
+  draft: [{ key: 'draft', by: alice }],
+  changed: [{ key: 'changed', from: head, to: tip }],
+  timeout: [{ key: 'timeout', names: ['e2e'] }],
+  'head-moved': [{ key: 'head-moved', times: 2 }],
+  hostile: [{ key: 'hostile', detail: 'It holds a path that is too long.' }],
+  'not-filed': [{ key: 'not-filed', workflow: 'lint' }],
+  'no-delegation': [{ key: 'no-delegation', owner: alice }],
+  gateway: [{ key: 'gateway', said: 'the second commit is not the squash of a queued pull.' }],
+  empty: [{ key: 'empty', branch, tip }],
+  other: [{ key: 'other', detail: 'The runner could not say why.' }],
+}
+
+export const leaves: Samples<words.LeaveParts['key'], words.LeaveParts> = {
+  queued: [{ key: 'queued', position: 8 }],
+  'in-batch': [
+    { key: 'in-batch', size: 3, others: 4, ahead: true },
+    { key: 'in-batch', size: 2, others: 1, ahead: false },
+    { key: 'in-batch', size: 1, others: 0, ahead: false },
+  ],
+  held: [{ key: 'held' }],
+}
+
+export const timelines: Samples<words.TimelineParts['key'], words.TimelineParts> = {
+  opened: [{ key: 'opened', by: alice, head: 'row-labels' }],
+  queued: [
+    { key: 'queued', by: bob, again: false },
+    { key: 'queued', by: bob, again: true },
+    { key: 'queued', by: runner, again: true, requeue: { kind: 'flake', attempt: 1 } },
+  ],
+  left: [{ key: 'left', by: bob }],
+  ejected: [
+    { key: 'ejected', reason: 'test failed', says: ['It failed alone.'] },
+    { key: 'ejected', reason: 'test failed', says: [] },
+  ],
+  merged: [
+    { key: 'merged', by: runner, branch, commit: tip, there: true },
+    { key: 'merged', by: runner, branch, commit: tip },
+    { key: 'merged', by: runner, branch, commit: tip, there: false },
+  ],
+  closed: [{ key: 'closed', by: carol }],
+  reopened: [{ key: 'reopened', by: carol }],
+  check: (['queued', 'running', 'passed', 'failed', 'no-verdict', 'cancelled', 'skipped', 'reused', 'unknown'] as const).map(state => ({
+    key: 'check',
+    name: 'check',
+    state,
+    commit: head,
+    branch,
+  })),
+  'in-batch': [{ key: 'in-batch', size: 4, branch, base }],
+}
+
+export const titles: Samples<words.TitleParts['key'], words.TitleParts> = {
+  home: [{ key: 'home' }],
+  repository: [{ key: 'repository', repo: 'alice.test/orchard' }],
+  queue: [
+    { key: 'queue', length: 12, branch, repo: 'alice.test/orchard' },
+    { key: 'queue', length: 5, branch, repo: 'alice.test/orchard', ill: 'Stalled' },
+  ],
+  pull: [{ key: 'pull', standing: 'Queued, 8th of 12', title: title.title, repo: 'alice.test/orchard' }],
+  batch: [{ key: 'batch', size: 4, label: 'Failed', branch, repo: 'alice.test/orchard' }],
+  log: [{ key: 'log', workflow: 'test', label: 'Failed', size: 4, repo: 'alice.test/orchard' }],
+  leave: [{ key: 'leave', title: title.title, repo: 'alice.test/orchard' }],
+  login: [{ key: 'login' }],
+  settings: [{ key: 'settings' }],
+}
+
+export const empties: Samples<words.EmptyParts['key'], words.EmptyParts> = {
+  queue: [{ key: 'queue', branch }],
+  filtered: [
+    { key: 'filtered', queued: 4 },
+    { key: 'filtered', queued: 1 },
+  ],
+  ejected: [{ key: 'ejected' }],
+  landed: [{ key: 'landed', branch }],
+  flight: [{ key: 'flight' }],
+  checks: [{ key: 'checks' }],
+  pulls: [{ key: 'pulls', state: 'open' }],
+  audit: [{ key: 'audit' }],
+  repos: [
+    { key: 'repos', query: 'orchrad' },
+    { key: 'repos', query: '' },
+  ],
+  stats: [{ key: 'stats' }],
+}
+
+export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {
+  stale: [{ key: 'stale', at: earlier(2), now: NOW }],
+  news: [{ key: 'news', at: earlier(1), now: NOW, sentence: ['carol.test queued a pull.'], waiting: 7 }],
+  'new-row': [{ key: 'new-row' }],
+  'moved-row': [{ key: 'moved-row', from: words.ordinal(10) }],
+  'yours-queued': [{ key: 'yours-queued', title, position: 8, length: 12 }],
+  'yours-in-batch': [{ key: 'yours-in-batch', title }],
+  'no-script': [{ key: 'no-script' }],
+}
+
+export const errors: Samples<'404' | '500', words.ErrorParts> = {
+  404: [{ status: 404 }, { status: 404, lookedFor: 'repository alice.test/orchrad' }],
+  500: [{ status: 500, id: commit(7).slice(-8) }],
+}
+
+export { title as sampleTitle }
