@@ -15,6 +15,8 @@ export interface Server {
   readonly app: FastifyInstance
   /** Listens. Rejects when a port is taken. */
   start(): Promise<void>
+  /** Forgets what is too old to be used: log-ins that never came back within the hour, and sessions whose time is over. Runs by itself as well. */
+  purge(): Promise<void>
   /** Takes no new requests, waits for those under way, closes everything. Safe to call twice. */
   stop(): Promise<void>
 }
@@ -50,6 +52,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     context,
     app,
     start,
+    purge: () => purge(context),
     stop() {
       stopping ??= stopAll()
       return stopping
@@ -57,7 +60,6 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   }
 }
 
-/** Forgets log-ins that never came back within the hour, and sessions whose time is over. */
 async function purge(ctx: Context): Promise<void> {
   try {
     await purgeStates(ctx.db, ctx.now() - HOUR)

@@ -32,6 +32,7 @@ export async function serve(
     KNOTLESS_HANDLE_RESOLVER: network?.pdsUrl ?? 'http://127.0.0.1:9',
     KNOTLESS_ALLOW_LOOPBACK: '1',
     KNOTLESS_SECRET: 'a secret of this test, of 32 letters and more',
+    KNOTLESS_RATE_LIMIT: '100000',
     KNOTLESS_LOG: 'silent',
     ...options.env,
   })

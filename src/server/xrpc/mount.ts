@@ -82,6 +82,8 @@ function quietLog(log: FastifyBaseLogger) {
 
 /** Refusals from before a method is reached: limits and bounds. */
 function answerError(ctx: Context, error: FastifyError | RefusedRequest, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  // Limits come before this scope's own hooks.
+  reply.headers(corsHeaders)
   if (error instanceof RefusedRequest) {
     const { code, message, advice } = error.refusal
     return reply.code(error.statusCode).send({ error: xrpcName(code), message: advice === undefined ? message : `${message} ${advice}` })
