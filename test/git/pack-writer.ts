@@ -44,15 +44,24 @@ export function writePack(objects: readonly PackObject[]): Buffer {
     const delta = 'delta' in object
     const data = delta ? object.delta : object.data
     const base = delta ? distance(offset - (offsets[at - object.base] ?? 0)) : Buffer.alloc(0)
-    const entry = Buffer.concat([
-      size(delta ? offsetDelta : types[object.type], data.length),
-      base,
-      deflateSync(data, { level: 1, memLevel: 1, windowBits: 9 }),
-    ])
+    const entry = Buffer.concat([size(delta ? offsetDelta : types[object.type], data.length), base, deflated(data)])
     chunks.push(entry)
     offset += entry.length
   }
   return seal(Buffer.concat(chunks))
+}
+
+/** Small data is stored by hand as it is: a compressor for each of many thousand objects takes minutes. */
+function deflated(data: Uint8Array): Buffer {
+  if (data.length > 2000) return deflateSync(data)
+  let [a, b] = [1, 0]
+  for (const byte of data) {
+    a = (a + byte) % 65_521
+    b = (b + a) % 65_521
+  }
+  const length = data.length
+  const head = [0x78, 0x01, 0x01, length & 0xff, length >> 8, ~length & 0xff, (~length >> 8) & 0xff]
+  return Buffer.concat([Buffer.from(head), data, Buffer.from([b >> 8, b & 0xff, a >> 8, a & 0xff])])
 }
 
 /** Adds the checksum that a pack ends in. */
