@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Did, parseDid } from '../atproto/ids.ts'
 import { faultLine, flag, hostAndPort, httpUrl, isLoopbackHost, minutes, perMinute, port, webSocketUrl } from './config-values.ts'
 
 /** What `serve` runs with. Made once, by `readConfig`; everything else takes its part of it. */
@@ -8,7 +9,7 @@ export interface Config {
   /** True when the public address is this machine's own. */
   loopback: boolean
   /** The server's DID: audience of service tokens and name of the gateway. */
-  did: string
+  did: Did
   host: string
   port: number
   /** Path of the SQLite file. */
@@ -59,10 +60,7 @@ const wants = {
 
 const shape = z.object({
   KNOTLESS_PUBLIC_URL: httpUrl({ originOnly: true }),
-  KNOTLESS_DID: z
-    .string()
-    .regex(/^did:(web:[A-Za-z0-9._%-]+|plc:[a-z2-7]{24})$/)
-    .optional(),
+  KNOTLESS_DID: z.custom<Did>(value => parseDid(value) !== undefined).optional(),
   HOST: z.string().min(1).max(255).default('127.0.0.1'),
   PORT: port.default(2590),
   KNOTLESS_DB: z.string().min(1),
@@ -117,7 +115,7 @@ function configOf(values: z.output<typeof shape>, url: URL, loopback: boolean): 
   return {
     publicUrl: url.origin,
     loopback,
-    did: values.KNOTLESS_DID ?? `did:web:${url.host.replace(':', '%3A')}`,
+    did: values.KNOTLESS_DID ?? `did:web:${url.host.replaceAll(':', '%3A')}`,
     host: values.HOST,
     port: values.PORT,
     db: values.KNOTLESS_DB,

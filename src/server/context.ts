@@ -3,6 +3,8 @@ import { createGuardedFetch, type GuardedFetch } from '../atproto/guarded-fetch.
 import { createIdentity, type Identity } from '../atproto/identity.ts'
 import { createReader, type Reader } from '../atproto/reader.ts'
 import { type IndexDatabase, migrate, openDatabase } from '../indexer/database.ts'
+import { createRepositoryCache, type RepositoryCache } from '../indexer/read.ts'
+import { foldRepository } from '../queue/fold.ts'
 import { createRenderer, type Renderer } from '../views/render.ts'
 import { keepClientKey } from './auth/client-key.ts'
 import { logInScope } from './auth/client-metadata.ts'
@@ -33,6 +35,8 @@ export interface Context {
   readonly identity: Identity
   readonly reader: Reader
   readonly indexer: StreamWatch
+  /** Repositories folded, each kept until something about it changes. */
+  readonly repositories: RepositoryCache
   readonly oauth: OAuth
   readonly sessions: Sessions
   readonly cookies: Cookies
@@ -101,6 +105,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       identity,
       reader: overrides.reader ?? createReader({ identity, fetch, now }),
       indexer: overrides.indexer ?? { status: () => ({ connected: false, connectedBefore: false }) },
+      repositories: createRepositoryCache({ index: database, now, fold: foldRepository }),
       oauth,
       sessions,
       cookies: cookiesFor(config),

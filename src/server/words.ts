@@ -1,17 +1,10 @@
 /** Every sentence that the shell of the server says: at the door, about sessions, and when a request is turned away. */
+import { join, type Phrase, plain } from '../queue/words/phrase.ts'
+import { type Refusal as QueueRefusal, rateLimited } from '../queue/words/refusals.ts'
 import type { Refusal } from './refusals.ts'
 
-/** Seconds as people say them. */
-export function span(seconds: number): string {
-  return seconds < 90 ? `${Math.max(1, Math.ceil(seconds))} s` : `${Math.ceil(seconds / 60)} min`
-}
-
 export const refusals = {
-  rateLimited: (seconds: number): Refusal => ({
-    code: 'rate-limited',
-    message: 'Too many requests from you just now.',
-    advice: `Try again in ${span(seconds)}.`,
-  }),
+  rateLimited: (seconds: number): Refusal => textOf(rateLimited(seconds * 1000)),
   crossSite: (publicUrl: string): Refusal => ({
     code: 'cross-site',
     message: 'This form was sent from another site, so nothing was done.',
@@ -84,12 +77,6 @@ export const door = {
   }),
 } as const
 
-/** What is looked for when a page is not there. */
-export const notFound = {
-  address: 'There is no page at this address.',
-  advice: 'The pull may have been deleted by its author, or the repository moved.',
-} as const
-
 /** Why `/healthz` is not ready. */
 export const unready = {
   database: 'the database does not answer',
@@ -97,3 +84,10 @@ export const unready = {
   disconnected: 'the connection to Jetstream is lost',
   stopping: 'the server is stopping',
 } as const
+
+/** A refusal of the queue's words as plain text. It names nobody and no time. */
+function textOf(refusal: QueueRefusal): Refusal {
+  const text = (phrase: Phrase) => plain(phrase, 0, () => undefined)
+  const { code, message, advice } = refusal
+  return { code, message: text(message), ...(advice === undefined ? {} : { advice: text(join(advice)) }) }
+}

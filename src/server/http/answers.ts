@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { errorPageWords } from '../../queue/words/pages.ts'
+import { plain } from '../../queue/words/phrase.ts'
 import type { PageModels } from '../../views/render.ts'
 import type { Context } from '../context.ts'
 import { type Refusal, statusOf } from '../refusals.ts'
-import { notFound } from '../words.ts'
 import { frameOf, isFragment } from './frame.ts'
 
 /** Answers with a page. Where htmx asked for an action's answer, it takes the page's main part only. */
@@ -38,11 +39,13 @@ export function sendRefusal(
   return sendPage(ctx, reply, 'refused', { frame, refused, back: { href: '/', name: 'All repositories' } }, status)
 }
 
-/** The page that says what was looked for and is not there. */
-export function sendNotFound(ctx: Context, request: FastifyRequest, reply: FastifyReply, says: string = notFound.address): FastifyReply {
-  if (wantsJson(request)) return reply.code(404).send({ error: 'not-found', message: says })
-  const frame = frameOf(ctx, request, { title: 'Not found', description: says })
-  return sendPage(ctx, reply, 'not-found', { frame, says, advice: notFound.advice }, 404)
+/** The page that says what was looked for and is not there, such as "repository alice.test/orchard". */
+export function sendNotFound(ctx: Context, request: FastifyRequest, reply: FastifyReply, lookedFor?: string): FastifyReply {
+  const { says } = errorPageWords({ status: 404, lookedFor })
+  const message = plain(says, ctx.now(), () => undefined)
+  if (wantsJson(request)) return reply.code(404).send({ error: 'not-found', message })
+  const frame = frameOf(ctx, request, { title: 'Not found', description: message })
+  return sendPage(ctx, reply, 'not-found', { frame, says }, 404)
 }
 
 /** The page that says that something broke, with the number that is in the log. */

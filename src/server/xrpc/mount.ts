@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, Fa
 import type { Context } from '../context.ts'
 import { RefusedRequest } from '../http/errors.ts'
 import { xrpcName } from '../refusals.ts'
+import { addMethods } from './methods.ts'
 
 /** The largest input of a procedure, in bytes. */
 const INPUT_BYTES = 256 * 1024
@@ -26,11 +27,14 @@ const preflightHeaders = {
  */
 export function mountXrpc(app: FastifyInstance, ctx: Context): void {
   const xrpc = createServer(undefined, {
+    // Answers are made here from types that the lexicons gave; tests hold them against the lexicons.
+    validateResponse: false,
     payload: { jsonLimit: INPUT_BYTES, textLimit: INPUT_BYTES, blobLimit: INPUT_BYTES },
     errorParser: error => errorOf(ctx, error),
   })
 
   xrpc.router.disable('x-powered-by')
+  addMethods(xrpc, ctx)
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))

@@ -1,0 +1,17 @@
+import type { Server } from '@atproto/xrpc-server'
+import { dev } from '../../lexicons/index.ts'
+import type { Context } from '../context.ts'
+import { getMergeStatus } from './getMergeStatus.ts'
+import { getQueue } from './getQueue.ts'
+import { listChecks } from './listChecks.ts'
+import { listPulls } from './listPulls.ts'
+import { listQueues } from './listQueues.ts'
+
+/** Every method that is built. The others of the lexicons answer 501 MethodNotImplemented, as an unknown one does. */
+export function addMethods(xrpc: Server, ctx: Context): void {
+  xrpc.add(dev.knotless.getMergeStatus, getMergeStatus(ctx))
+  xrpc.add(dev.knotless.getQueue, getQueue(ctx))
+  xrpc.add(dev.knotless.listChecks, listChecks(ctx))
+  xrpc.add(dev.knotless.listPulls, listPulls(ctx))
+  xrpc.add(dev.knotless.listQueues, listQueues(ctx))
+}

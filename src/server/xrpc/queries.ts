@@ -1,0 +1,78 @@
+/** What the queries have in common: whose answer it is, from when, and how refusals and answers leave. */
+import type { IncomingMessage } from 'node:http'
+import { InvalidRequestError } from '@atproto/xrpc-server'
+import { type Did, parseHandle } from '../../atproto/ids.ts'
+import { UpstreamError } from '../../atproto/upstream-error.ts'
+import { didOfHandle, type VersionedView, versionOf } from '../../indexer/read.ts'
+import type { Answer, AnswerContext } from '../../queue/answers/index.ts'
+import { join, type Names, plain } from '../../queue/words/phrase.ts'
+import { pullNotFound, type Refusal, repoNotFound } from '../../queue/words/refusals.ts'
+import type { Context } from '../context.ts'
+import { namesOf } from '../names.ts'
+import { xrpcName } from '../refusals.ts'
+import { type AnswerCache, createAnswerCache, type Encoded, type Made } from './answer-cache.ts'
+
+/** A cache of one method's answers that follows the versions of this server's index. */
+export function answersOf<B extends object>(ctx: Context): AnswerCache<B> {
+  return createAnswerCache<B>({
+    versionOf: repo => versionOf(ctx.database, repo),
+    count: result => ctx.metrics.xrpcCache.inc({ result }),
+  })
+}
+
+/** The key of an answer: what was asked, as it was read, and by whom. */
+export function answerKey(params: object, caller: Did | undefined): string {
+  return JSON.stringify([caller ?? '', params])
+}
+
+/** What answers about a repository are made with. */
+export function answerContext(ctx: Context, { view, version }: VersionedView, caller: Did | undefined): AnswerContext {
+  return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version }
+}
+
+/** The answer as it leaves. Who has it already, by its ETag, gets 304 from Express, which holds the ETag against the request. */
+export function send<B extends object>(req: IncomingMessage, { body, bytes, etag }: Encoded<B>) {
+  const headers = { etag, 'cache-control': 'private, max-age=0, must-revalidate', vary: 'authorization' }
+  const encoding = 'application/json' as const
+  return req.headers['if-none-match'] === etag ? { encoding, body, headers } : { encoding, buffer: bytes, headers }
+}
+
+/** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */
+export function made<B>(answer: Answer<B>, ctx: AnswerContext, of: { repo: string; version: number }): Made<B> {
+  if (!answer.ok) throw refused(answer.refusal, ctx.now, ctx.names)
+  return { body: answer.body, of }
+}
+
+function refused(refusal: Refusal, now: number, names: Names): InvalidRequestError {
+  return new InvalidRequestError(plain(join(refusal.message, refusal.advice), now, names), xrpcName(refusal.code))
+}
+
+/** The repository at an address, by its owner's DID or handle. Throws RepoNotFound. */
+export async function findRepo(ctx: Context, uri: string): Promise<VersionedView> {
+  const address = await withDid(ctx, uri)
+  const found = address === undefined ? undefined : ctx.repositories.viewOf(address)
+  if (found === undefined) throw refused(repoNotFound(uri.split('/').at(-1) ?? uri), ctx.now(), () => undefined)
+  return found
+}
+
+/** The repository of a pull, with that pull in it, and the pull's address by DID. Throws PullNotFound. */
+export async function findPull(ctx: Context, uri: string): Promise<VersionedView & { uri: string }> {
+  const address = await withDid(ctx, uri)
+  const found = address === undefined ? undefined : ctx.repositories.viewOfPull(address)
+  if (found === undefined || address === undefined) throw refused(pullNotFound(), ctx.now(), () => undefined)
+  return { ...found, uri: address }
+}
+
+/** An AT-URI with its authority as a DID; undefined when its handle is nobody's, or cannot be looked up now. */
+async function withDid(ctx: Context, uri: string): Promise<string | undefined> {
+  const authority = /^at:\/\/([^/]+)/.exec(uri)?.[1] ?? ''
+  if (authority.startsWith('did:')) return uri
+  const handle = parseHandle(authority)
+  if (handle === undefined) return undefined
+  const did = didOfHandle(ctx.database, handle) ?? (await ctx.identity.resolveHandle(handle).catch(unlessUpstream))
+  return did === undefined ? undefined : `at://${did}${uri.slice('at://'.length + authority.length)}`
+}
+
+function unlessUpstream(error: unknown): undefined {
+  if (!(error instanceof UpstreamError)) throw error
+}
