@@ -28,7 +28,7 @@ const MAX_ANSWER = 4 * 2 ** 20
 
 /** One request in the name of the account, with a bounded wait and a bounded answer. Never throws. */
 export async function callPds(session: Pick<AccountSession, 'fetchHandler'>, call: PdsCall): Promise<PdsAnswer> {
-  const signal = AbortSignal.timeout(call.timeoutMs)
+  const signal = AbortSignal.timeout(Math.ceil(call.timeoutMs))
   try {
     const response = await session.fetchHandler(call.path, {
       method: call.method,
@@ -54,8 +54,8 @@ function readResponse(status: number, headers: Headers, bytes: Uint8Array | unde
       : { kind: 'ok', value, date }
   }
   const { error, message } = readRefusal(status, value)
-  // 401 with an XRPC name such as AuthMissing, or none: the session is not taken any more.
-  if (status === 401) return { kind: 'session-gone' }
+  // A server answers 401 as well to an account that is deactivated or taken down; logging in again does not help that.
+  if (status === 401 && !error.startsWith('Account')) return { kind: 'session-gone' }
   if (status >= 400 && status < 500) return { kind: 'refused', status, error, message, date, ...retryAfterOf(headers) }
   return { kind: 'lost', answered: status === 500 && error !== '', slow: false, detail: `answered ${status}`, date }
 }
