@@ -18,6 +18,7 @@ export function failedAtHead(view: RepositoryView, pull: PullView, beside: reado
   const counts = (run: Run) =>
     (view.roles.namedRunner(run.did) || run.did === view.lander?.did) &&
     run.value.pull === pull.pull.uri &&
+    run.value.batch === undefined &&
     run.value.baseCommit === branch.tip &&
     isAtHead(run, pull, branch)
   const runs = new Map([...view.checksOf(pull.pull.uri), ...beside].filter(counts).map(run => [run.uri, run]))
