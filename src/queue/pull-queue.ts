@@ -3,7 +3,7 @@ import type { QueueRecord, StateRecord, Stored } from './facts.ts'
 import { byPosition, type Position, positionOfEntry } from './positions.ts'
 
 export interface QueueReading {
-  /** The record that queued it, which gives place and key; absent when it is out. */
+  /** The record that queued it, which gives place and key while the pull is open; absent when it is out. */
   entry?: Stored<QueueRecord> | undefined
   /** The latest record that counts and did not end an older entry only. */
   last?: Stored<QueueRecord> | undefined
@@ -23,12 +23,11 @@ export function readQueue(
 ): QueueReading {
   let reading: QueueReading = {}
   let endedAt: Position | undefined
-  let nextClosing = 0
+  let passed = 0
   for (const record of records) {
-    for (let closing = closings[nextClosing]; closing !== undefined && byPosition(closing, record) <= 0; closing = closings[nextClosing]) {
+    for (let closing = closings[passed]; closing !== undefined && byPosition(closing, record) <= 0; closing = closings[passed]) {
       endedAt = closing
-      reading = { last: reading.last }
-      nextClosing++
+      passed++
     }
     if (record.value.state === 'queued') {
       const counts = reopenedAt === undefined || byPosition(record, reopenedAt) >= 0
@@ -38,7 +37,7 @@ export function readQueue(
       reading = { last: record }
     }
   }
-  return nextClosing < closings.length ? { last: reading.last } : reading
+  return reading
 }
 
 /**

@@ -36,7 +36,6 @@ export function readState(states: readonly HonouredState[], contains: (commit: s
       if (reading.state === 'open') reading = { ...reading, state: 'closed', record }
     } else if (reading.state === 'closed' || (reading.state === 'merged' && ground === 'maintainer' && noneThere)) {
       merges = []
-      noneThere = true
       reading = { state: 'open', record, reopenedAt: record }
     }
   }

@@ -17,21 +17,35 @@ const COMMIT = /^[0-9a-f]{40}$/
 export type Change = Stored<QueueRecord> | Stored<StateRecord> | Stored<PullRecord>
 
 /**
- * One of each record, by address. Of two readings of the same version the first says when it was seen (REC-9); of two versions the one seen
- * last stands.
+ * One of each record, by address. Of several readings of one version the first says when it was seen (REC-9); of several versions the one
+ * that came last stands.
  */
 export function once<T>(records: readonly Stored<T>[]): Stored<T>[] {
   const kept = new Map<string, Stored<T>>()
+  const others = new Map<string, Stored<T>[]>()
   for (const record of records) {
-    const other = kept.get(record.uri)
-    if (other === undefined || (other !== record && stands(record, other))) kept.set(record.uri, record)
+    const first = kept.get(record.uri)
+    if (first === undefined) kept.set(record.uri, record)
+    else if (first !== record) addReading(others, first, record)
+  }
+  for (const [uri, readings] of others) {
+    const versions = new Map<string, Stored<T>>()
+    for (const reading of readings.sort(bySeen)) if (!versions.has(reading.cid)) versions.set(reading.cid, reading)
+    const last = [...versions.values()].sort((a, b) => bySeen(a, b) || order(a.cid, b.cid)).at(-1)
+    if (last !== undefined) kept.set(uri, last)
   }
   return [...kept.values()]
 }
 
-function stands(record: Stored<unknown>, other: Stored<unknown>): boolean {
-  if (record.cid !== other.cid) return (record.seenAt - other.seenAt || order(record.cid, other.cid)) > 0
-  return record.seenAt < other.seenAt || (record.seenAt === other.seenAt && record.backfilled && !other.backfilled)
+function addReading<T>(others: Map<string, Stored<T>[]>, first: Stored<T>, record: Stored<T>): void {
+  const readings = others.get(record.uri)
+  if (readings === undefined) others.set(record.uri, [first, record])
+  else readings.push(record)
+}
+
+/** The first seen first; at one time a reading by backfill, which says nothing about lateness, before another. */
+function bySeen(a: Stored<unknown>, b: Stored<unknown>): number {
+  return a.seenAt - b.seenAt || Number(b.backfilled) - Number(a.backfilled)
 }
 
 /** Why the key of a record keeps it from counting ever (REC-3); undefined when it does not. */

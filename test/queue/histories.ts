@@ -134,9 +134,10 @@ export function keyOf(at: number): string {
 
 /** A view as plain data, to compare. */
 export function plain(view: RepositoryView) {
-  const { roles, checksOf, ...rest } = view
+  const { roles, checksOf, pulls, branches, ...rest } = view
   const { owner, collaborators, runners } = roles
-  return { ...rest, owner, collaborators, runners, checks: [...view.pulls.keys()].map(checksOf) }
+  const checks = [...pulls.keys()].map(checksOf)
+  return { ...rest, pulls: [...pulls], branches: [...branches], owner, collaborators, runners, checks }
 }
 
 /** The same facts with their records in another order and some of them twice. */

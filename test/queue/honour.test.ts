@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tidAt } from '../../src/queue/tid.ts'
-import { alice, bob, carol, commit, dave, History, iso, MINUTE, mallory, repoAt, rigby, rocky } from './support.ts'
+import { alice, bob, carol, commit, DAY, dave, HEAD, History, iso, MINUTE, mallory, repoAt, rigby, rocky, START } from './support.ts'
 
 test('HON-1 queue records count from the owner and from collaborators', () => {
   for (const writer of [alice, bob, carol]) {
@@ -220,8 +220,45 @@ test('HON-5 a previous owner that is void counts for nothing', () => {
   history.queued(alice, pull)
   history.transfer(mallory)
   assert.deepEqual(history.line(), [pull])
-  history.takeOut(alice, { void: true, role: 'collaborator' })
+  const until = tidAt(START)
+  history.takeOut(alice, { until, role: 'collaborator' })
+  assert.deepEqual(history.line(), [pull], 'taken out is not void')
+  history.takeOut(alice, { until, role: 'collaborator', void: true })
+  assert.deepEqual(history.line(), [], 'whatever key it is void to')
+})
+
+test('HON-5 an account of the old record that the new one makes void counts for nothing', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  history.queued(carol, pull)
+  history.left(bob, pull)
+  history.transfer(mallory, { collaborators: [{ did: carol }] })
   assert.deepEqual(history.line(), [])
+  history.takeOut(bob, { void: true, until: tidAt(START) })
+  assert.deepEqual(history.line(), [pull])
+})
+
+test('HON-5 who was former before a move takes nothing out after it', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  history.queued(carol, pull)
+  history.takeOut(bob, { until: tidAt(history.now + DAY) })
+  history.transfer(mallory, { former: [] })
+  history.left(bob, pull)
+  assert.deepEqual(history.line(), [pull])
+})
+
+test('HON-4 a head at the old address is the one at the new', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  history.transfer(mallory)
+  history.refs.delete(repoAt(alice))
+  assert.equal(history.see(pull).head, HEAD)
+})
+
+test('HON-1 an owner that names themselves is named once', () => {
+  const history = new History({ collaborators: [{ did: alice }, { did: bob }, { did: bob }] })
+  assert.deepEqual(history.view().roles.collaborators, [bob])
 })
 
 test('HON-6 owner and collaborators may merge, close and open; the author may close and open', () => {
@@ -344,4 +381,13 @@ test('HON-8 one merged commit on the branch is enough to keep a pull merged', ()
   assert.equal(history.see(pull).state, 'merged')
   assert.equal(history.see(pull).stateRecord?.uri, landed.uri, 'and that one says how it landed')
   assert.equal(history.see(pull).mergedThere, true)
+})
+
+test('HON-8 a pull that was merged, reopened and merged again says how it landed the second time', () => {
+  const history = new History().tip({ contains: new Map([[commit(7), false]]) })
+  const pull = history.pull(dave)
+  history.merged(rigby, pull, { commit: commit(7) })
+  history.opened(alice, pull)
+  const second = history.merged(rigby, pull, { commit: commit(8) })
+  assert.equal(history.see(pull).stateRecord?.uri, second.uri)
 })

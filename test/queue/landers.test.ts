@@ -43,4 +43,6 @@ test("WHO-7 of several that run: first in runners, then the owner, then collabor
   assert.equal(history.view().lander?.did, carol)
   history.lander(carol, { key: 'again', stoppedAt: iso(history.now) })
   assert.equal(history.view().lander?.did, alice)
+  history.landers.reverse()
+  assert.equal(history.view().lander?.did, alice, 'the record that was started last tells')
 })

@@ -24,6 +24,24 @@ test('REC-1 of two versions of a record, which nobody should have made, the one 
   }
 })
 
+test('REC-1 which version stands does not hang on the order, nor on how often each was read', () => {
+  const history = new History()
+  const record = history.queued(bob, history.pull(dave))
+  const other = { ...record, cid: 'other', seenAt: record.seenAt + 1, value: { ...record.value, state: 'left' as const } }
+  const readings = [record, other, { ...record, seenAt: record.seenAt + 2 }]
+  for (const order of [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [1, 2, 0],
+    [2, 0, 1],
+    [2, 1, 0],
+  ]) {
+    history.queue.splice(0, history.queue.length, ...order.flatMap(n => readings[n] ?? []))
+    assert.deepEqual(history.line(), [], order.join())
+  }
+})
+
 test('REC-2 an ejection gives its reason, the head that was turned away and its checks', () => {
   const history = new History()
   const pull = history.pull(dave)
