@@ -16,6 +16,8 @@ export interface GuardedRequest {
   totalMs?: number
   /** When it fires, the call throws the signal's reason. */
   signal?: AbortSignal
+  /** How many redirects on the same host are followed; 3 when absent. */
+  maxRedirects?: number
   method?: string
   headers?: Readonly<Record<string, string>>
   body?: Uint8Array | string
@@ -28,7 +30,8 @@ export interface GuardedFetch {
   close(): void
 }
 
-const MAX_REDIRECTS = 3
+/** Idle connections are closed after a while: there are more servers than one wants connections to. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 64, maxFreeSockets: 8, timeout: 30_000 }
 
 /**
  * A fetch that refuses private addresses (every address a name resolves to is checked, and the checked ones are those connected to), plain http
@@ -39,13 +42,11 @@ export function createGuardedFetch(options: { allowLoopback: boolean; lookup?: L
   const lookup = options.lookup ?? systemLookup
   const agents = {
     'http:': new HttpAgent({
-      keepAlive: true,
-      maxSockets: 64,
+      ...CONNECTIONS,
       lookup: createGuardedLookup(lookup, { loopback: options.allowLoopback, public: false }),
     }),
     'https:': new HttpsAgent({
-      keepAlive: true,
-      maxSockets: 64,
+      ...CONNECTIONS,
       lookup: createGuardedLookup(lookup, { loopback: options.allowLoopback, public: true }),
     }),
   }
@@ -59,7 +60,7 @@ export function createGuardedFetch(options: { allowLoopback: boolean; lookup?: L
       const location = isRedirect(answer.status) ? answer.headers.get('location') : null
       if (location === null) return answer
       answer.cancel()
-      url = followable(url, location, method, hop)
+      url = followable(url, location, method, hop < (request.maxRedirects ?? 3))
     }
   }
 
@@ -147,12 +148,12 @@ function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308
 }
 
-/** Where a redirect leads, if that may be followed: a read, on the same host, not from https to http, three times at most. */
-function followable(from: URL, location: string, method: string, hop: number): URL {
+/** Where a redirect leads, if that may be followed: a read, on the same host, not from https to http. */
+function followable(from: URL, location: string, method: string, mayFollow: boolean): URL {
   const to = URL.parse(location, from.href)
   const same =
     to !== null && (to.origin === from.origin || (to.hostname === from.hostname && from.protocol === 'http:' && to.protocol === 'https:'))
-  if (!same || hop >= MAX_REDIRECTS || (method !== 'GET' && method !== 'HEAD')) {
+  if (!same || !mayFollow || (method !== 'GET' && method !== 'HEAD')) {
     throw new UpstreamError('redirect', from.host, 'points elsewhere')
   }
   return to

@@ -3,7 +3,7 @@ import { parseDid } from './ids.ts'
 import { type AccountSession, SessionGoneError } from './session.ts'
 
 /** An OAuth session as an account session: what OAuth's client throws when the grant is gone becomes SessionGoneError. Throws on a session without an account's DID. */
-export function sessionOfOAuth(session: OAuthSession): AccountSession {
+export function sessionOfOAuth(session: Pick<OAuthSession, 'did' | 'fetchHandler'>): AccountSession {
   const did = parseDid(session.did)
   if (did === undefined) throw new Error('an OAuth session without a DID')
   return {
