@@ -14,7 +14,7 @@ export function gitEnv(extra: Record<string, string> = {}): Record<string, strin
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
-    GIT_GRAFT_FILE: '/dev/null',
+    GIT_GRAFT_FILE: '/nonexistent',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_TERMINAL_PROMPT: '0',

@@ -1,3 +1,4 @@
+import { boundsFault } from './bounds.ts'
 import { type CommitRow, listCommits } from './commits.ts'
 import { type Diff, diffBetween } from './diff.ts'
 import { mergeBase, missingCommit } from './merge.ts'
@@ -41,7 +42,9 @@ export async function diffOf(input: PullRange & { base?: string; only?: readonly
   const missing = await missingCommit(place, base === undefined ? [tip, head] : [base, head])
   if (missing !== undefined) return missing
   const from = base === undefined ? await mergeBase(place, tip, head) : ({ ok: true, commit: base } as const)
-  return from.ok ? diffBetween(place, from.commit, head, input.only) : from
+  if (!from.ok) return from
+  const outOfBounds = await boundsFault(place, from.commit, head)
+  return outOfBounds ?? diffBetween(place, from.commit, head, input.only)
 }
 
 function placeOf(range: PullRange): ObjectsPlace {
