@@ -16,13 +16,14 @@ export function placeOf(view: RepositoryView, pull: PullView): Place | undefined
   return index < 0 ? undefined : { position: index + 1, length: queue.length }
 }
 
-/** STA-2: the batch in flight that contains it and started after it was queued, the lowest first. */
+/** STA-2: the batch in flight that contains it and started after it was queued; of several one that lands, else the lowest. */
 export function batchOf(view: RepositoryView, pull: PullView): BatchView | undefined {
   const { entry } = pull
   if (entry === undefined) return undefined
   const queuedAt = tidMillis(entry.key)
   const batches = view.branches.get(pull.branch)?.batches ?? []
-  return batches.find(batch => batch.since >= queuedAt && batch.members.some(member => member.pull === pull.pull.uri))
+  const own = batches.filter(batch => batch.since >= queuedAt && batch.members.some(member => member.pull === pull.pull.uri))
+  return own.find(batch => batch.state === 'landing') ?? own[0]
 }
 
 /** The batch in flight that this one stands on. */
