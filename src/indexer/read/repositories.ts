@@ -18,6 +18,13 @@ export interface RepositoryRow {
   version: number
 }
 
+/** Which repositories: `q` as `listRepositories` says; of one `owner`; those that `member` owns or collaborates on (DIDs). */
+export interface RepositoryFilter {
+  q?: string
+  owner?: string
+  member?: string
+}
+
 export interface RepositoryPage {
   repositories: RepositoryRow[]
   cursor?: string
@@ -59,30 +66,45 @@ export function findRepository(index: IndexDatabase, where: string | { did: stri
  */
 export function listRepositories(
   index: IndexDatabase,
-  options: { q?: string; owner?: string; cursor?: string; limit?: number } = {},
+  options: RepositoryFilter & { cursor?: string; limit?: number } = {},
 ): RepositoryPage {
-  const { q = '', owner, cursor } = options
+  const { cursor } = options
   const limit = Math.min(100, Math.max(1, options.limit ?? 50))
   const after = cursor === undefined ? undefined : readCursor(cursor)
-  let query = base(index)
-    .where('repo.moved_to', 'is', null)
-    .where(eb => eb.or([eb('account.status', 'is', null), eb('account.status', '=', 'active')]))
+  let query = chosen(index, options)
     .orderBy('repo.name')
     .orderBy('repo.uri')
     .limit(limit + 1)
-  if (owner !== undefined) query = query.where('repo.did', '=', owner)
-  const words = q.trim().slice(0, 200)
-  if (words !== '') {
-    const pattern = `%${words.replace(/[\\%_]/g, '\\$&')}%`
-    query = query.where(
-      sql<boolean>`(repo.name like ${pattern} escape '\\' or (coalesce(account.handle, '') || '/' || repo.name) like ${pattern} escape '\\')`,
-    )
-  }
   if (after !== undefined) query = query.where(sql<boolean>`(repo.name, repo.uri) > (${after.name}, ${after.uri})`)
   const rows = index.sync.all(query)
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   return { repositories: page.map(read), ...(last === undefined ? {} : { cursor: writeCursor(last) }) }
+}
+
+/** How many repositories `listRepositories` would list in all. */
+export function countRepositories(index: IndexDatabase, filter: RepositoryFilter = {}): number {
+  const counted = chosen(index, filter)
+    .clearSelect()
+    .select(eb => eb.fn.countAll<number>().as('count'))
+  return index.sync.first(counted)?.count ?? 0
+}
+
+function chosen(index: IndexDatabase, { q = '', owner, member }: RepositoryFilter) {
+  let query = base(index)
+    .where('repo.moved_to', 'is', null)
+    .where(eb => eb.or([eb('account.status', 'is', null), eb('account.status', '=', 'active')]))
+  if (owner !== undefined) query = query.where('repo.did', '=', owner)
+  if (member !== undefined) {
+    const theirs = index.db.selectFrom('member').select('repo').where('did', '=', member).where('role', 'in', ['owner', 'collaborator'])
+    query = query.where('repo.uri', 'in', theirs)
+  }
+  const words = q.trim().slice(0, 200)
+  if (words === '') return query
+  const pattern = `%${words.replace(/[\\%_]/g, '\\$&')}%`
+  return query.where(
+    sql<boolean>`(repo.name like ${pattern} escape '\\' or (coalesce(account.handle, '') || '/' || repo.name) like ${pattern} escape '\\')`,
+  )
 }
 
 /** The handles of accounts that have one which points back to them. */

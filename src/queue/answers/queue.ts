@@ -87,7 +87,7 @@ function entryPlace(pull: PullView): string {
   return pull.entry === undefined ? '' : `${pull.entry.key}:${pull.entry.by}`
 }
 
-function entryView<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
+export function entryView<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
   const { entry } = pull
   const place = placeOf(view, pull)
   if (entry === undefined || place === undefined) return []

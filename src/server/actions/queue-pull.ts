@@ -15,15 +15,22 @@ export type Queued =
   | { ok: false; refusal: Refusal }
   | { ok: false; refusal?: undefined; why: 'log-in' }
 
+export interface Asked {
+  pull: AtUri
+  caller: Did
+  /** The head that the caller saw: a pull that moved since is not queued unseen. */
+  head?: string | undefined
+}
+
 /**
  * Puts a pull into its branch's queue, as `caller`: ADM-1 to ADM-7 over fresh reads, then one record in the caller's own account. Answers with the
  * place at once (ADM-9). Two calls for one pull by one account run one after the other, so that the second finds it queued.
  */
-export function queuePull(ctx: ActionContext, input: { pull: AtUri; caller: Did }): Promise<Queued> {
+export function queuePull(ctx: ActionContext, input: Asked): Promise<Queued> {
   return ctx.locks.run(`${input.caller} ${input.pull}`, () => queue(ctx, input))
 }
 
-async function queue(ctx: ActionContext, { pull, caller }: { pull: AtUri; caller: Did }): Promise<Queued> {
+async function queue(ctx: ActionContext, { pull, caller, head }: Asked): Promise<Queued> {
   const fresh = await readFresh(ctx, 'queue', pull)
   if (!fresh.ok) return fresh
   const { view } = fresh
@@ -35,6 +42,8 @@ async function queue(ctx: ActionContext, { pull, caller }: { pull: AtUri; caller
     return { ok: true, branch, position, length, already: true }
   }
   if (!early.ok) return { ok: false, refusal: early.refusal }
+  const present = fresh.pull.head
+  if (head !== undefined && present !== undefined && head !== present) return { ok: false, refusal: refusals.headMoved('queue', present) }
   const looked = await lookAtMerge(ctx, fresh, pull)
   if (!looked.ok) return looked
   const judged = judgeQueue({ ...question, merge: looked.merge })

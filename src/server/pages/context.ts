@@ -1,0 +1,18 @@
+import type { RepositoryCache } from '../../indexer/read.ts'
+import type { Names } from '../../queue/words/phrase.ts'
+import type { ActionContext } from '../actions/context.ts'
+import type { Context } from '../context.ts'
+import type { Changes } from './changes.ts'
+import type { PageCache } from './page-cache.ts'
+
+/** What pages take beside the server's context. */
+export interface PageContext extends Context {
+  readonly repositories: RepositoryCache
+  readonly actions: ActionContext
+  readonly changes: Changes
+  readonly pageCache: PageCache
+  /** Handles of these accounts. */
+  accounts(dids: Iterable<string>): Names
+  /** Tells of every change to what is known about a repository, until the returned function is called. */
+  onChanged(listener: (change: { repo: string; version: number }) => void): () => void
+}

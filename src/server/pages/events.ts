@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PageContext } from './context.ts'
+
+/** Streams open at once, in all and from one address. */
+const MOST_STREAMS = 4_000
+const MOST_PER_ADDRESS = 200
+/** A beat tells a page that the connection lives, in milliseconds. */
+const BEAT_MS = 20_000
+
+const open = new WeakMap<PageContext, Map<string, number>>()
+
+/**
+ * Opens the event stream of a page: `changed` with the version of what is known about the repository, now and at each change, and a `beat` in
+ * between. What changed is not in it: the page asks for its regions again.
+ */
+export function streamChanges(
+  ctx: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  of: { repo: string; version: number },
+): FastifyReply {
+  const streams = open.get(ctx) ?? new Map<string, number>()
+  open.set(ctx, streams)
+  const mine = streams.get(request.ip) ?? 0
+  const all = [...streams.values()].reduce((sum, count) => sum + count, 0)
+  if (all >= MOST_STREAMS || mine >= MOST_PER_ADDRESS) return reply.code(503).header('retry-after', '30').send()
+  streams.set(request.ip, mine + 1)
+
+  const { raw } = reply
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
+  raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+  // A reader that does not keep up misses beats and changes: the next one it gets is as good.
+  const send = (text: string) => {
+    if (!raw.writableNeedDrain && !raw.destroyed) raw.write(text)
+  }
+  const changed = (version: number) => send(`id: ${version}\nevent: changed\ndata: ${version}\n\n`)
+  const stop = ctx.onChanged(change => {
+    if (change.repo === of.repo) changed(change.version)
+  })
+  const beat = setInterval(() => send('event: beat\ndata: \n\n'), BEAT_MS)
+  raw.on('close', () => {
+    clearInterval(beat)
+    stop()
+    const left = (streams.get(request.ip) ?? 1) - 1
+    if (left > 0) streams.set(request.ip, left)
+    else streams.delete(request.ip)
+  })
+  changed(of.version)
+  return reply
+}

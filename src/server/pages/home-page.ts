@@ -1,0 +1,85 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { countRepositories, listRepositories, type RepositoryRow } from '../../indexer/read.ts'
+import { queueSummaryParts } from '../../queue/answers/queue.ts'
+import { titleWords } from '../../queue/words/pages.ts'
+import type { HomePage, RepositoryLine } from '../../views/models.ts'
+import { withQuery } from '../../views/paths.ts'
+import { frameOf } from '../http/frame.ts'
+import { visitOf } from '../http/visit.ts'
+import type { PageContext } from './context.ts'
+import { sendHtml } from './send.ts'
+
+const PAGE = 20
+
+interface Query {
+  q?: string
+  mine?: string
+  cursor?: string
+}
+
+const query = {
+  type: 'object',
+  properties: {
+    q: { type: 'string', maxLength: 200 },
+    mine: { type: 'string', maxLength: 8 },
+    cursor: { type: 'string', maxLength: 2_048 },
+  },
+} as const
+
+/** The list of repositories, each with its queues. */
+export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
+  app.get<{ Querystring: Query }>('/', { schema: { querystring: query } }, (request, reply) => {
+    const make = () => ctx.renderer.renderPage('home', homeModel(ctx, request, request.query))
+    return sendHtml(reply, request.headers.cookie === undefined ? ctx.pageCache.get(request.url, 0, make) : make())
+  })
+}
+
+function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): HomePage {
+  const viewer = visitOf(request).session?.did
+  const q = (asked.q ?? '').trim()
+  const mine = asked.mine === '1' && viewer !== undefined
+  const bounds = { q, ...(mine ? { member: viewer } : {}) }
+  const page = listRepositories(ctx.database, { ...bounds, limit: PAGE, ...(asked.cursor === undefined ? {} : { cursor: asked.cursor }) })
+  const counts = {
+    all: countRepositories(ctx.database, { q }),
+    ...(viewer === undefined ? {} : { mine: countRepositories(ctx.database, { q, member: viewer }) }),
+  }
+  const repositories = page.repositories.flatMap(row => lineOf(ctx, row, viewer))
+  const of = mine ? counts.mine : counts.all
+  const isAll = page.cursor === undefined && asked.cursor === undefined
+  return {
+    frame: frameOf(ctx, request, {
+      title: titleWords({ key: 'home' }),
+      description: 'Merge queues of repositories on the AT Protocol.',
+      alternateJson: '/xrpc/dev.knotless.listQueues',
+    }),
+    q,
+    mine,
+    counts,
+    repositories,
+    paging: {
+      from: repositories.length === 0 ? 0 : 1,
+      to: repositories.length,
+      of: isAll ? of : undefined,
+      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined }),
+      later: page.cursor === undefined ? undefined : withQuery(request.url, { cursor: page.cursor }),
+    },
+  }
+}
+
+function lineOf(ctx: PageContext, row: RepositoryRow, viewer: string | undefined): RepositoryLine[] {
+  const found = ctx.repositories.viewOf(row.uri)
+  if (found === undefined) return []
+  const { view, version } = found
+  const names = ctx.accounts([view.roles.owner, ...(view.lander === undefined ? [] : [view.lander.did])])
+  return [
+    {
+      uri: row.uri,
+      owner: { did: row.did, handle: row.handle },
+      name: row.name,
+      description: view.record.value.description,
+      mine: viewer !== undefined && view.roles.mayMerge(viewer),
+      queues: queueSummaryParts(view, { now: ctx.now(), caller: viewer, names, version }),
+    },
+  ]
+}

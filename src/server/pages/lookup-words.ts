@@ -1,0 +1,13 @@
+import type { Words } from '../../views/models.ts'
+
+/** What was looked for and is not there, as the 404 page says it. */
+export const lookedFor = {
+  repository: (owner: string, name: string): Words => `There is no repository ${shown(owner)}/${shown(name)} here.`,
+  pull: (author: string, key: string): Words => `There is no pull ${shown(key)} by ${shown(author)} here.`,
+}
+
+/** A part of an address, bounded and on one line. */
+function shown(text: string): string {
+  const clean = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
+  return clean.length > 120 ? `${clean.slice(0, 120)}…` : clean
+}

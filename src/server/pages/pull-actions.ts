@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type AtUri, type Did, makeAtUri, parseAtUri, parseDid } from '../../atproto/ids.ts'
+import { leavePageWords } from '../../queue/words/leave.ts'
+import { titleWords } from '../../queue/words/pages.ts'
+import { alreadyQueued, notQueued } from '../../queue/words/refusals.ts'
+import { accountName } from '../../views/paths.ts'
+import { leaveQueue } from '../actions/leave-queue.ts'
+import { queuePull } from '../actions/queue-pull.ts'
+import { sendToLogIn } from '../auth/to-log-in.ts'
+import { sendPage } from '../http/answers.ts'
+import { frameOf, isFragment } from '../http/frame.ts'
+import { limited } from '../http/limits.ts'
+import { visitOf } from '../http/visit.ts'
+import type { PageContext } from './context.ts'
+import { locatePull } from './locate.ts'
+import { leavePartsOf, type Tried } from './merge-box.ts'
+import { type PullParams, pathOf, pullModel, pullParams, sendNoPull } from './pull-page.ts'
+import { sendHtml } from './send.ts'
+
+const queueForm = {
+  type: 'object',
+  properties: { head: { type: 'string', pattern: '^[0-9a-f]{40}$' } },
+} as const
+
+type Pulled = FastifyRequest<{ Params: PullParams }>
+
+/** Add to merge queue and Leave queue, with and without script; and the question before leaving, for those without. */
+export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
+  const options = { schema: { params: pullParams }, ...limited('writes') }
+
+  app.post<{ Params: PullParams; Body: { head?: string } | undefined }>(
+    '/:owner/:name/pulls/:author/:key/queue',
+    { schema: { params: pullParams, body: queueForm }, ...limited('writes') },
+    async (request, reply) => {
+      const asked = askedOf(ctx, request, reply)
+      if ('sent' in asked) return asked.sent
+      const head = request.body?.head
+      const done = await queuePull(ctx.actions, { ...asked, ...(head === undefined ? {} : { head }) })
+      if (!done.ok && done.refusal === undefined) return toLogIn(ctx, request, reply)
+      if (!done.ok) return answer(ctx, request, reply, { refused: done.refusal }, 422)
+      return answer(ctx, request, reply, done.already ? { notice: alreadyQueued(done.position, done.length) } : {})
+    },
+  )
+
+  app.post<{ Params: PullParams }>('/:owner/:name/pulls/:author/:key/leave', options, async (request, reply) => {
+    const asked = askedOf(ctx, request, reply)
+    if ('sent' in asked) return asked.sent
+    const done = await leaveQueue(ctx.actions, asked)
+    if (!done.ok && done.refusal === undefined) return toLogIn(ctx, request, reply)
+    return done.ok ? answer(ctx, request, reply, {}) : answer(ctx, request, reply, { refused: done.refusal }, 422)
+  })
+
+  app.get<{ Params: PullParams }>('/:owner/:name/pulls/:author/:key/leave', { schema: { params: pullParams } }, (request, reply) => {
+    const at = locatePull(ctx, request.params)
+    if (at === undefined) return sendNoPull(ctx, request, reply)
+    if (visitOf(request).session === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
+    const parts = leavePartsOf(at.view, at.pull)
+    const { uri, value } = at.pull.pull
+    const frame = {
+      ...frameOf(ctx, request, {
+        title: titleWords({ key: 'leave', title: value.title, repo: `${accountName(at.head.owner)}/${at.head.name}` }),
+        description: 'Leave the queue?',
+      }),
+      names: at.names,
+    }
+    const { did } = at.pull.pull
+    const pull = {
+      uri,
+      author: { did, handle: at.names(did) },
+      title: value.title,
+      branch: at.pull.branch,
+      draft: at.pull.draft,
+      state: at.pull.state,
+      createdAt: value.createdAt,
+    }
+    reply.header('cache-control', 'no-store')
+    if (parts === undefined) {
+      const refused = notQueued()
+      return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: refused.message, refused }, 422)
+    }
+    return sendPage(ctx, reply, 'confirm-leave', {
+      frame,
+      repo: at.head,
+      pull,
+      says: leavePageWords({ title: value.title, pull: uri }, parts),
+    })
+  })
+}
+
+/** Whoever asks, and for which pull; or the answer to somebody who is not logged in, or asks for a pull that is not known. */
+function askedOf(ctx: PageContext, request: Pulled, reply: FastifyReply): { caller: Did; pull: AtUri } | { sent: FastifyReply } {
+  const address = parseAtUri(locatePull(ctx, request.params)?.pull.pull.uri)
+  if (address === undefined) return { sent: sendNoPull(ctx, request, reply) }
+  const caller = parseDid(visitOf(request).session?.did)
+  if (caller === undefined) return { sent: toLogIn(ctx, request, reply) }
+  return { caller, pull: makeAtUri(address.did, address.collection, address.rkey) }
+}
+
+/** The box with what was tried in it: alone for htmx, as the whole page where it refuses without script, and else by a new request. */
+async function answer(ctx: PageContext, request: Pulled, reply: FastifyReply, tried: Tried, status = 200): Promise<FastifyReply> {
+  const at = locatePull(ctx, request.params)
+  if (at === undefined) return sendNoPull(ctx, request, reply)
+  reply.header('cache-control', 'no-store')
+  if (isFragment(request)) {
+    const model = await pullModel(ctx, request, at, tried, 'box')
+    return sendHtml(reply, ctx.renderer.renderPart('pull', 'box', model), status)
+  }
+  if (status === 200) return reply.redirect(pathOf(at), 303)
+  return sendHtml(reply, ctx.renderer.renderPage('pull', await pullModel(ctx, request, at, tried)), status)
+}
+
+/** Log in, and come back to the pull. */
+function toLogIn(ctx: PageContext, request: Pulled, reply: FastifyReply): FastifyReply {
+  const at = locatePull(ctx, request.params)
+  return at === undefined ? sendNoPull(ctx, request, reply) : sendToLogIn(ctx.config.publicUrl, request, reply, pathOf(at))
+}

@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { queueParts } from '../../queue/answers/queue.ts'
+import { pullParts } from '../../queue/answers/rows.ts'
+import { batchOf } from '../../queue/places.ts'
+import { timeline } from '../../queue/timeline.ts'
+import type { PullView } from '../../queue/view.ts'
+import { titleWords } from '../../queue/words/pages.ts'
+import { plain } from '../../queue/words/phrase.ts'
+import type { PullPage } from '../../views/models.ts'
+import { accountName, pullPath } from '../../views/paths.ts'
+import { type PageParts, pageParts } from '../../views/render.ts'
+import { frameOf } from '../http/frame.ts'
+import { visitOf } from '../http/visit.ts'
+import type { PageContext } from './context.ts'
+import { streamChanges } from './events.ts'
+import { answerContext, type Located, locatePull, type RepoParams } from './locate.ts'
+import { lookedFor } from './lookup-words.ts'
+import { boxModel, type Tried } from './merge-box.ts'
+import { sendHtml, sendMissing } from './send.ts'
+
+export interface PullParams extends RepoParams {
+  author: string
+  key: string
+}
+
+/** A pull as a page is about it. */
+export type LocatedPull = Located & { pull: PullView }
+
+export const pullParams = {
+  type: 'object',
+  properties: {
+    owner: { type: 'string', maxLength: 512 },
+    name: { type: 'string', maxLength: 512 },
+    author: { type: 'string', maxLength: 512 },
+    key: { type: 'string', maxLength: 512 },
+  },
+  required: ['owner', 'name', 'author', 'key'],
+} as const
+
+interface Query {
+  part?: PageParts['pull']
+  every?: number
+}
+
+const query = {
+  type: 'object',
+  properties: { part: { type: 'string', enum: pageParts.pull }, every: { type: 'integer', minimum: 10, maximum: 3_600 } },
+} as const
+
+/** The page of one pull, live. */
+export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
+  app.get<{ Params: PullParams; Querystring: Query }>(
+    '/:owner/:name/pulls/:author/:key',
+    { schema: { params: pullParams, querystring: query } },
+    async (request, reply) => {
+      const at = locatePull(ctx, request.params)
+      if (at === undefined) return sendNoPull(ctx, request, reply)
+      const model = await pullModel(ctx, request, at, {}, request.query.part)
+      const { part } = request.query
+      return sendHtml(reply, part === undefined ? ctx.renderer.renderPage('pull', model) : ctx.renderer.renderPart('pull', part, model))
+    },
+  )
+
+  app.get<{ Params: PullParams }>('/:owner/:name/pulls/:author/:key/events', { schema: { params: pullParams } }, (request, reply) => {
+    const at = locatePull(ctx, request.params)
+    if (at === undefined) return sendNoPull(ctx, request, reply)
+    return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version })
+  })
+}
+
+/** Says which pull was looked for. */
+export function sendNoPull(ctx: PageContext, request: FastifyRequest<{ Params: PullParams }>, reply: FastifyReply): FastifyReply {
+  const { author, key } = request.params
+  return sendMissing(ctx, request, reply, lookedFor.pull(author, key))
+}
+
+const noChanges: PullPage['changes'] = { ok: false, says: '' }
+
+/** Path of a pull's page. */
+export function pathOf(at: LocatedPull): string {
+  const { did, uri } = at.pull.pull
+  return pullPath(at.head.owner, at.head.name, { did, handle: at.names(did) }, uri)
+}
+
+/** The model of a pull's page. A region of it other than the whole needs no commits. */
+export async function pullModel(
+  ctx: PageContext,
+  request: FastifyRequest,
+  at: LocatedPull,
+  tried: Tried = {},
+  part?: PageParts['pull'],
+): Promise<PullPage> {
+  const { view, pull, head, names } = at
+  const asking = answerContext(ctx, at, visitOf(request).session?.did)
+  const row = pullParts(view, pull, asking)
+  const box = boxModel(view, pull, asking, tried)
+  const standing = plain(row.standing.text, asking.now, names)
+  const path = pathOf(at)
+  const branch = view.branches.get(pull.branch)
+  const batch = batchOf(view, pull)
+  const repoName = `${accountName(head.owner)}/${head.name}`
+  return {
+    frame: {
+      ...frameOf(ctx, request, {
+        title: titleWords({ key: 'pull', standing, title: pull.pull.value.title, repo: repoName }),
+        description: `${standing}, onto ${pull.branch}.`,
+        alternateJson: `/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull.pull.uri)}`,
+        live: `${path}/events`,
+      }),
+      names,
+    },
+    repo: head,
+    pull: { ...row.pull, body: pull.pull.value.body },
+    box,
+    batch: batch === undefined ? undefined : batchesOf(at, asking).find(other => other.tip === batch.tip),
+    changes:
+      part === undefined
+        ? await ctx.changes.of({ target: view.record.uri, tip: branch?.tip, source: pull.pull.value.head.repo, head: pull.head })
+        : noChanges,
+    checks: box.checks,
+    timeline: [...timeline(view, pull).map(({ at, tone, says, seenAt }) => ({ at, tone, says, seenAt })), { says: row.standing.text }],
+  }
+}
+
+function batchesOf(at: LocatedPull, asking: ReturnType<typeof answerContext>) {
+  const answer = queueParts(at.view, { branch: at.pull.branch, limit: 1 }, asking)
+  return answer.ok ? answer.body.batches : []
+}

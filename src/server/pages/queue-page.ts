@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { queueParts } from '../../queue/answers/queue.ts'
+import { entryParts } from '../../queue/answers/rows.ts'
+import { batchOf } from '../../queue/places.ts'
+import type { BranchView, PullView, RepositoryView } from '../../queue/view.ts'
+import { titleWords } from '../../queue/words/pages.ts'
+import { plain } from '../../queue/words/phrase.ts'
+import type { Paging, QueuePage } from '../../views/models.ts'
+import { accountName, queuePath, withQuery } from '../../views/paths.ts'
+import { type PageParts, pageParts } from '../../views/render.ts'
+import { frameOf } from '../http/frame.ts'
+import { visitOf } from '../http/visit.ts'
+import type { PageContext } from './context.ts'
+import { streamChanges } from './events.ts'
+import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
+import { lookedFor } from './lookup-words.ts'
+import { sendLive, sendMissing } from './send.ts'
+
+/** Waiting pulls on one page. */
+const PAGE = 50
+
+interface Query {
+  q?: string
+  author?: string
+  mine?: string
+  page?: number
+  every?: number
+  part?: PageParts['queue']
+  seen?: number
+}
+
+const query = {
+  type: 'object',
+  properties: {
+    q: { type: 'string', maxLength: 200 },
+    author: { type: 'string', maxLength: 512 },
+    mine: { type: 'string', maxLength: 8 },
+    page: { type: 'integer', minimum: 1, maximum: 100_000 },
+    every: { type: 'integer', minimum: 10, maximum: 3_600 },
+    part: { type: 'string', enum: pageParts.queue },
+    seen: { type: 'integer', minimum: 0 },
+  },
+} as const
+
+/** The queue of a branch, live; `/queue` alone goes to the default branch's. */
+export function addQueuePage(app: FastifyInstance, ctx: PageContext): void {
+  app.get<{ Params: RepoParams }>('/:owner/:name/queue', { schema: { params: repoParams } }, (request, reply) => {
+    const at = locate(ctx, request.params)
+    if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(request.params.owner, request.params.name))
+    return reply.redirect(queuePath(at.head.owner, at.head.name, at.head.defaultBranch), 302)
+  })
+
+  app.get<{ Params: RepoParams & { '*': string }; Querystring: Query }>(
+    '/:owner/:name/queue/*',
+    { schema: { params: repoParams, querystring: query } },
+    (request, reply) => {
+      const { owner, name, '*': rest } = request.params
+      const at = locate(ctx, request.params)
+      if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
+      const streamed = rest.endsWith('/events') && !at.view.branches.has(rest) ? rest.slice(0, -'/events'.length) : undefined
+      if (streamed !== undefined && at.view.branches.has(streamed))
+        return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version })
+      return sendQueue(ctx, request, reply, at, rest, request.query)
+    },
+  )
+}
+
+function sendQueue(
+  ctx: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  at: Located,
+  branch: string,
+  asked: Query,
+): FastifyReply {
+  const asking = answerContext(ctx, at, visitOf(request).session?.did)
+  const answer = queueParts(at.view, { branch, limit: 1 }, asking)
+  if (!answer.ok)
+    return sendMissing(ctx, request, reply, plain([...answer.refusal.message, ' ', ...(answer.refusal.advice ?? [])], asking.now, at.names))
+  return sendLive(ctx, request, reply, {
+    name: 'queue',
+    version: at.version,
+    part: asked.part,
+    model: () => queueModel(ctx, request, at, answer.body, asked),
+  })
+}
+
+type Body = Extract<ReturnType<typeof queueParts>, { ok: true }>['body']
+
+function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body: Body, asked: Query): QueuePage {
+  const { view, head, names } = at
+  const viewer = visitOf(request).session?.did
+  const asking = answerContext(ctx, at, viewer)
+  const branch = view.branches.get(body.branch)
+  const waiting = (branch?.queue ?? []).filter(pull => batchOf(view, pull) === undefined)
+  const filter = { q: asked.q ?? '', author: asked.author ?? '', mine: asked.mine === '1' && viewer !== undefined }
+  const matching = waiting.filter(pull => matches(pull, filter, viewer, names))
+  const { rows, paging } = pageOf(matching, asked.page ?? 1, request.url)
+  const repoName = `${accountName(head.owner)}/${head.name}`
+  const path = queuePath(head.owner, head.name, body.branch)
+  const health = `${body.health.bold} ${plain(body.health.says, asking.now, names)}`
+  const ill = isWell(body.health.tone) ? undefined : body.health.label
+  return {
+    frame: {
+      ...frameOf(ctx, request, {
+        title: titleWords({ key: 'queue', length: body.length, branch: body.branch, repo: repoName, ill }),
+        description: health,
+        alternateJson: `/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(at.row.uri)}&branch=${encodeURIComponent(body.branch)}`,
+        live: `${path}/events`,
+        ...(asked.every === undefined ? {} : { every: asked.every }),
+      }),
+      names,
+    },
+    repo: head,
+    queue: { ...body, queued: entryParts(view, rows, asking) },
+    branches: branchesOf(view),
+    filter,
+    authors: authorsOf(waiting, names),
+    waiting: { all: waiting.length, matching: matching.length },
+    paging,
+    may: mayActs(view, viewer),
+  }
+}
+
+function isWell(tone: string): boolean {
+  return tone === 'success' || tone === 'neutral'
+}
+
+/** ADM-1 and ADM-2, in general; what one pull's state refuses comes when it is tried. */
+export function mayActs(view: RepositoryView, viewer: string | undefined): { queue: boolean; leave: boolean } {
+  const may = viewer !== undefined && view.roles.mayMerge(viewer)
+  return { queue: may && view.roles.runners.length > 0, leave: may }
+}
+
+function matches(pull: PullView, filter: QueuePage['filter'], viewer: string | undefined, names: Located['names']): boolean {
+  const { did, value } = pull.pull
+  if (filter.mine && did !== viewer && pull.entry?.by !== viewer) return false
+  if (filter.author !== '' && filter.author !== did && filter.author !== names(did)) return false
+  const title = value.title.toLowerCase()
+  return filter.q
+    .toLowerCase()
+    .split(/\s+/)
+    .every(word => title.includes(word))
+}
+
+function pageOf(pulls: readonly PullView[], page: number, url: string): { rows: readonly PullView[]; paging: Paging } {
+  const pages = Math.max(1, Math.ceil(pulls.length / PAGE))
+  const at = Math.min(page, pages)
+  const rows = pulls.slice((at - 1) * PAGE, at * PAGE)
+  const href = (to: number) => withQuery(url, { page: to === 1 ? undefined : String(to), part: undefined, seen: undefined })
+  return {
+    rows,
+    paging: {
+      from: rows.length === 0 ? 0 : (at - 1) * PAGE + 1,
+      to: (at - 1) * PAGE + rows.length,
+      of: pulls.length,
+      earlier: at > 1 ? href(at - 1) : undefined,
+      later: at < pages ? href(at + 1) : undefined,
+    },
+  }
+}
+
+/** Branches with a queue, the default one first. */
+export function branchesOf(view: RepositoryView): { branch: string; length: number }[] {
+  const worth = (branch: BranchView) => branch.isDefault || branch.queueOnly || branch.queue.length > 0 || branch.batches.length > 0
+  return [...view.branches.values()]
+    .filter(worth)
+    .sort((a, b) => Number(b.isDefault) - Number(a.isDefault) || (a.branch < b.branch ? -1 : 1))
+    .map(({ branch, queue }) => ({ branch, length: queue.length }))
+}
+
+function authorsOf(pulls: readonly PullView[], names: Located['names']) {
+  const dids = [...new Set(pulls.map(pull => pull.pull.did))]
+  const authors = dids.map(did => ({ did, handle: names(did) }))
+  return authors.sort((a, b) => (accountName(a) < accountName(b) ? -1 : 1)).slice(0, 200)
+}

@@ -1,0 +1,160 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { mirrorStateOf, pagePulls } from '../../indexer/read.ts'
+import type { AnswerContext } from '../../queue/answers/context.ts'
+import { queueSummaryParts } from '../../queue/answers/queue.ts'
+import { pullParts } from '../../queue/answers/rows.ts'
+import { tidMillis } from '../../queue/tid.ts'
+import type { PullView, RepositoryView } from '../../queue/view.ts'
+import { titleWords } from '../../queue/words/pages.ts'
+import type { Account, Paging, RepositoryPage, SleepingRecord } from '../../views/models.ts'
+import { accountName, withQuery } from '../../views/paths.ts'
+import { frameOf } from '../http/frame.ts'
+import { visitOf } from '../http/visit.ts'
+import type { PageContext } from './context.ts'
+import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
+import { lookedFor } from './lookup-words.ts'
+import { sendHtml, sendMissing } from './send.ts'
+
+const PAGE = 50
+
+interface Query {
+  state?: 'open' | 'closed' | 'merged'
+  mine?: string
+  page?: number
+  cursor?: string
+}
+
+const query = {
+  type: 'object',
+  properties: {
+    state: { type: 'string', enum: ['open', 'closed', 'merged'] },
+    mine: { type: 'string', maxLength: 8 },
+    page: { type: 'integer', minimum: 1, maximum: 100_000 },
+    cursor: { type: 'string', maxLength: 512 },
+  },
+} as const
+
+/** The overview of one repository: its queues, its pulls, its people. */
+export function addRepositoryPage(app: FastifyInstance, ctx: PageContext): void {
+  app.get<{ Params: RepoParams; Querystring: Query }>(
+    '/:owner/:name',
+    { schema: { params: repoParams, querystring: query } },
+    (request, reply) => {
+      const at = locate(ctx, request.params)
+      if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(request.params.owner, request.params.name))
+      const key = `${request.url} ${at.version}`
+      const make = () => ctx.renderer.renderPage('repository', repositoryModel(ctx, request, at, request.query))
+      const shared = request.headers.cookie === undefined
+      return sendHtml(reply, shared ? ctx.pageCache.get(key, at.version, make) : make())
+    },
+  )
+}
+
+function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located, asked: Query): RepositoryPage {
+  const { view, head, names } = at
+  const viewer = visitOf(request).session?.did
+  const asking = answerContext(ctx, at, viewer)
+  const account = (did: string): Account => ({ did, handle: names(did) })
+  const state = asked.state ?? 'open'
+  const mine = asked.mine === '1' && viewer !== undefined
+  const { pulls, paging } =
+    state === 'open' ? openPulls(request, at, asking, asked, mine) : settledPulls(ctx, request, at, asking, asked, mine)
+  const mirror = mirrorStateOf(ctx.database, view.record.uri)
+  const { gateway } = view.record.value
+  const { description } = view.record.value
+  const repoName = `${accountName(head.owner)}/${head.name}`
+  return {
+    frame: {
+      ...frameOf(ctx, request, {
+        title: titleWords({ key: 'repository', repo: repoName }),
+        description: description ?? repoName,
+        alternateJson: `/xrpc/dev.knotless.listPulls?repo=${encodeURIComponent(at.row.uri)}`,
+      }),
+      names,
+    },
+    repo: head,
+    description,
+    queues: queueSummaryParts(view, asking),
+    pulls,
+    filter: { state, mine },
+    paging,
+    collaborators: view.roles.collaborators.map(account),
+    runners: view.roles.runners.map(did => ({ account: account(did), lands: did === view.lander?.did })),
+    gateway: { did: gateway, here: gateway === ctx.config.did, delegated: false },
+    movedTo: movedTo(ctx, view),
+    mirror:
+      mirror === undefined || mirror.ok
+        ? undefined
+        : { says: mirror.message ?? 'The git state could not be read.', since: mirror.failedAt },
+    sleeping: viewer === view.roles.owner ? sleepingOf(view, account) : undefined,
+  }
+}
+
+type Rows = Pick<RepositoryPage, 'pulls' | 'paging'>
+
+function openPulls(request: FastifyRequest, at: Located, asking: AnswerContext, asked: Query, mine: boolean): Rows {
+  const open = [...at.view.pulls.values()]
+    .filter(pull => pull.state === 'open' && (!mine || pull.pull.did === asking.caller))
+    .sort((a, b) => (a.pull.rkey < b.pull.rkey ? 1 : -1))
+  const pages = Math.max(1, Math.ceil(open.length / PAGE))
+  const page = Math.min(asked.page ?? 1, pages)
+  const rows = open.slice((page - 1) * PAGE, page * PAGE)
+  const href = (to: number) => withQuery(request.url, { page: to === 1 ? undefined : String(to) })
+  const from = (page - 1) * PAGE
+  const paging: Paging = {
+    from: rows.length === 0 ? 0 : from + 1,
+    to: from + rows.length,
+    of: open.length,
+    earlier: page > 1 ? href(page - 1) : undefined,
+    later: page < pages ? href(page + 1) : undefined,
+  }
+  return { pulls: rows.map(pull => pullParts(at.view, pull, asking)), paging }
+}
+
+/** Closed and merged pulls are many, so they come page by page from the index, each folded alone. */
+function settledPulls(ctx: PageContext, request: FastifyRequest, at: Located, asking: AnswerContext, asked: Query, mine: boolean): Rows {
+  const state = asked.state ?? 'open'
+  const listed = pagePulls(ctx.database, {
+    repo: at.row.uri,
+    settled: true,
+    limit: PAGE,
+    ...(mine && asking.caller !== undefined ? { author: asking.caller } : {}),
+    ...(asked.cursor === undefined ? {} : { cursor: asked.cursor }),
+  })
+  const rows: { view: RepositoryView; pull: PullView }[] = listed.items.flatMap(uri => {
+    const found = ctx.repositories.viewOfPull(uri)
+    const pull = found?.view.pulls.get(uri)
+    return found === undefined || pull === undefined || pull.state !== state ? [] : [{ view: found.view, pull }]
+  })
+  return {
+    pulls: rows.map(({ view, pull }) => pullParts(view, pull, asking)),
+    paging: {
+      from: rows.length === 0 ? 0 : 1,
+      to: rows.length,
+      later: listed.cursor === undefined ? undefined : withQuery(request.url, { cursor: listed.cursor }),
+      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined }),
+    },
+  }
+}
+
+function movedTo(ctx: PageContext, view: RepositoryView): RepositoryPage['movedTo'] {
+  if (view.movedTo === undefined) return undefined
+  const { did, rkey } = view.record
+  const found = ctx.accounts([did])
+  return { owner: { did, handle: found(did) }, name: rkey }
+}
+
+/** Records that wait for their time, for the owner to see, so that none wakes unseen (REC-3). */
+function sleepingOf(view: RepositoryView, account: (did: string) => Account): SleepingRecord[] {
+  return view.sleeping.map(record => {
+    const { value } = record
+    const about = 'subject' in value ? view.pulls.get(value.subject)?.pull : undefined
+    return {
+      uri: record.uri,
+      writer: account(record.did),
+      what: 'state' in value ? value.state : 'pull',
+      at: tidMillis(record.rkey),
+      pull: about === undefined ? undefined : { title: about.value.title, author: account(about.did), uri: about.uri },
+    }
+  })
+}
