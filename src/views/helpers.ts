@@ -1,4 +1,5 @@
 /** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
+import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
 import { emptyWords, errorPageWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
@@ -49,7 +50,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
   const icon = (name: string) => new Html(`<svg class="i" aria-hidden="true"><use href="${sprite}#${name}"/></svg>`)
   const words = (of: Words | undefined) => (of === undefined ? '' : wordsHtml(of, context))
   const time = (at: Instant, form: TimeForm) => timeElement(at, form, frame.now)
-  const label = (of: { word: string; icon: string; tone: string }, bare = false) =>
+  const label = (of: { word: string | Html; icon: string; tone: string }, bare = false) =>
     html`<span class="state${bare ? ' bare' : ''}" data-tone="${labels.tone(of.tone)}">${icon(of.icon)} ${of.word}</span>`
 
   return {
@@ -77,6 +78,8 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     boxAct,
     inFlight,
     foldedWhy,
+    unnamedLander: unnamedLanderWords,
+    notIsolated: notIsolatedWords,
     diff: diffBlock,
     empty: emptyWords,
     errorPage: errorPageWords,

@@ -21,15 +21,15 @@ const standings: Readonly<Record<string, Label>> = {
   'merged-not-there': pullLabels['not-there'],
 }
 
-/** A pull's label in lists: with its place or the size of its batch where it has one. */
-export function standingLabel(standing: StandingWords, size?: number): Label {
-  const waits = standing.kind === 'queued' && (standing.preflights?.length ?? 0) > 0
-  const label = waits ? pullLabels.waiting : (pick(standings, standing.kind) ?? pullLabels.open)
+/** A pull's label: with its place or the size of its batch where it has one. */
+export function standingLabel(standing: StandingWords): Label {
+  const label = pick(pullLabels, standing.label ?? '') ?? pick(standings, standing.kind) ?? pullLabels.open
   const { position, length } = standing
   if (standing.kind === 'queued' && position !== undefined && length !== undefined) {
     return { ...label, word: `${pullLabels.queued.word}, ${place(position, length)}` }
   }
-  return size === undefined ? label : { ...label, word: `${label.word} of ${size}` }
+  const size = standing.batch?.size
+  return size === undefined || label !== pullLabels['in-batch'] ? label : { ...label, word: `${label.word} of ${size}` }
 }
 
 export function healthLabel(kind: string): Label {

@@ -4,9 +4,10 @@ import { type Html, html } from './html.ts'
 import { runLabel } from './labels.ts'
 import type { CheckLine, Instant, LanderLine, PullLine, QueueLane, StandingWords, TimeForm, Words } from './models.ts'
 import { duration, millis } from './times.ts'
+import { clip } from './titles.ts'
 
 interface Tools {
-  label(of: { word: string; icon: string; tone: string }, bare?: boolean): Html
+  label(of: { word: string | Html; icon: string; tone: string }, bare?: boolean): Html
   time(at: Instant, form: TimeForm): Html
   words(of: Words | undefined): Html | string
   now: number
@@ -22,7 +23,8 @@ function took(check: CheckLine, now: number): string | undefined {
   return Number.isNaN(ms) || ms < 0 ? undefined : duration(ms)
 }
 
-const ended = new Set(['success', 'failure', 'error', 'cancelled', 'skipped'])
+const ended = new Set(['success', 'failure', 'error', 'cancelled'])
+const ran = new Set(['running', 'success', 'failure', 'error'])
 
 /** Helpers that say more about a row. */
 export function rowTexts({ label, time, words, now }: Tools) {
@@ -37,9 +39,10 @@ export function rowTexts({ label, time, words, now }: Tools) {
 
     /** A pull in a list of pulls. */
     rowSays: (pull: PullLine, standing: StandingWords) => {
-      if (standing.kind === 'ejected' && standing.reason !== undefined) return html`<span class="long">${standing.reason}</span>`
+      if (standing.kind === 'ejected' && standing.reason !== undefined) return html`<bdi>${clip(standing.reason, 120)}</bdi>`
       const preflights = standing.preflights ?? []
-      if (standing.kind === 'queued' && preflights.length > 0) return `waiting for ${preflights.map(each => each.name).join(', ')}`
+      if (standing.kind === 'queued' && preflights.length > 0)
+        return `waiting for its ${preflights.length === 1 ? 'pre-flight' : 'pre-flights'}: ${preflights.map(each => each.name).join(', ')}`
       if (standing.since !== undefined && standing.kind !== 'open') return html`for ${time(standing.since, 'for')}`
       return html`opened ${time(pull.createdAt, 'ago')}`
     },
@@ -51,7 +54,7 @@ export function rowTexts({ label, time, words, now }: Tools) {
         lander.batch === undefined ? undefined : `batches of up to ${lander.batch}`,
         lander.depth === undefined ? undefined : lander.depth > 1 ? 'one ahead' : 'one at a time',
         lander.wait === undefined ? undefined : lander.wait === 0 ? 'no wait' : `waits up to ${duration(lander.wait * 1000)}`,
-        lander.executor === undefined ? undefined : lander.executor === 'host' ? 'runs not isolated' : 'isolated runs',
+        lander.executor === undefined || lander.executor === 'host' ? undefined : 'isolated runs',
       ].filter(each => each !== undefined)
       return html`lands this queue, ${seen}.${settings.length === 0 ? '' : ` Set to ${settings.join(', ')}.`}`
     },
@@ -60,9 +63,9 @@ export function rowTexts({ label, time, words, now }: Tools) {
     run: (check: CheckLine) => {
       const { word, icon, tone } = runLabel(check.status, check.verdict)
       const time = took(check, now)
-      const over = ended.has(check.status)
-      const text = time === undefined ? word.toLowerCase() : `${word.toLowerCase()} ${over ? 'in' : 'for'} ${time}`
-      return { icon, tone, text, full: over && check.status !== 'skipped' }
+      const timed = time !== undefined && ran.has(check.status)
+      const text = timed ? `${word.toLowerCase()} ${check.status === 'running' ? 'for' : 'in'} ${time}` : word.toLowerCase()
+      return { icon, tone, text, full: ended.has(check.status) }
     },
 
     runLabel: (check: CheckLine) => runLabel(check.status, check.verdict),
@@ -85,13 +88,13 @@ export function rowTexts({ label, time, words, now }: Tools) {
     /** A workflow that failed. */
     failed: (check: { workflow: string; status: string }) => {
       const run = runLabel(check.status)
-      return label({ ...run, word: `${check.workflow}: ${run.word.toLowerCase()}` }, true)
+      return label({ ...run, word: html`<bdi>${check.workflow}</bdi>: ${run.word.toLowerCase()}` }, true)
     },
 
     /** A pre-flight that a pull waits for. */
     flight: (flight: { name: string; status?: string | undefined }) => {
       const run = flight.status === undefined ? pullLabels.waiting : runLabel(flight.status)
-      return label({ ...run, word: `${flight.name}: ${run.word.toLowerCase()}` }, true)
+      return label({ ...run, word: html`<bdi>${flight.name}</bdi>: ${run.word.toLowerCase()}` }, true)
     },
   }
 }

@@ -209,7 +209,7 @@ export function hostilePull(): PullPage {
       ...pull(hostile.long, {
         author: nameless,
         branch: hostile.attribute,
-        head: { repo: 'x', branch: hostile.long, commit: commits.head },
+        head: { repo: 'x', branch: hostile.name, commit: commits.head },
       }),
       body: `# ${all}\n\n[x](javascript:alert(1)) ![y](https://example.com/y.png)\n\n<div style="x" onclick="y" hx-get="/z">z</div>`,
     },
@@ -240,7 +240,7 @@ export function hostilePull(): PullPage {
       {
         uri: 'x',
         runner: nameless,
-        workflow: hostile.long,
+        workflow: hostile.name,
         status: hostile.script,
         commit: commits.head,
         createdAt: 'never',

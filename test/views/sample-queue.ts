@@ -217,7 +217,7 @@ export function hostileQueue(): QueuePage {
           standing: {
             ...entry(each, at + 1, length).standing,
             why: hostile.script,
-            preflights: [{ name: hostile.long }],
+            preflights: [{ name: hostile.name }],
             backdated: { keyTime: minutesAgo(90), seenAt: minutesAgo(3) },
             queuedAtHead: commits.tip,
           },
@@ -227,7 +227,7 @@ export function hostileQueue(): QueuePage {
         ...batch,
         says: hostile.script,
         members: bad.map(each => ({ pull: each.uri, title: each.title, author: each.author, commit: commits.tip })),
-        checks: [check(hostile.attribute, 'surprise'), check(hostile.long, 'error', { verdict: hostile.script })],
+        checks: [check(hostile.attribute, 'surprise'), check(hostile.name, 'error', { verdict: hostile.script })],
       })),
       ejected: bad.map(each => ({
         pull: each,
@@ -248,7 +248,7 @@ export function hostileQueue(): QueuePage {
       ],
       health: { kind: hostile.script, tone: hostile.attribute, bold: hostile.script, says: hostile.attribute, advice: hostile.long },
     },
-    branches: [hostile.attribute, hostile.long].map(branch => ({ branch, length: 1 })),
+    branches: [hostile.attribute, hostile.name].map(branch => ({ branch, length: 1 })),
     filter: { q: hostile.attribute, author: hostile.attribute, mine: true },
     authors: [{ did: hostile.attribute, handle: hostile.script }],
     waiting: { all: length, matching: length },

@@ -149,10 +149,10 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         ...repository,
         description: hostile.long,
         pulls: Object.values(hostile).map(title => ({
-          pull: pull(title, { author: gardener, branch: hostile.long }),
+          pull: pull(title, { author: gardener, branch: hostile.name }),
           standing: standing('ejected', { reason: hostile.long }),
         })),
-        queues: [lane(hostile.long), lane(hostile.attribute)],
+        queues: [lane(hostile.name), lane(hostile.attribute)],
       },
     },
     queue: {

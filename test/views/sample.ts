@@ -33,6 +33,8 @@ export const hostile = {
   zalgo: `Z${'\u0348\u0352\u0310'.repeat(80)}algo`,
   emoji: '👩‍👩‍👧‍👦'.repeat(40),
   long: 'Ünbroken'.repeat(1250),
+  /** As long as a name may be. */
+  name: 'Ünbroken-'.repeat(28),
   lines: 'one\r\ntwo\u0000three\u0007\u001b[31mfour\u0085five\ud800six',
   arabic: 'تصحيح ترتيب الأصناف في صفحة البستان',
   entities: '&lt;b&gt; &amp;amp; &#60; {{x}} <%= x %> $ {x} `x`',

@@ -14,7 +14,7 @@ export interface BoxWords {
   moreFiles?: number | undefined
 }
 
-/** What leaving costs (`leaveWords`): the question before it, and the sentence beside the button. */
+/** What leaving costs (`leaving`): the question before it, and the sentence beside the button. */
 export interface LeaveWords {
   question: Words
   beside: Words
@@ -47,12 +47,14 @@ export interface BoxModel {
   isOwner: boolean
 }
 
-/** One line of the timeline; without `at` it says how things are now. */
+/** One line of the timeline (`timeline`); without `at` it says how things are now. */
 export interface TimelineLine {
   at?: Instant | undefined
   /** A name of `data-tone`: colours the bead, and says nothing that the words do not. */
   tone?: string | undefined
   says: Words
+  /** Of an ejection: what failed. */
+  failed?: readonly { workflow: string; status: string }[] | undefined
   /** REC-9: when it was first seen, long after the time in its key. */
   seenAt?: Instant | undefined
 }
@@ -68,7 +70,7 @@ export type ChangesModel =
     }
   | { ok: false; says: Words }
 
-/** The page of one pull. Box, standing and checks are those of `dev.knotless.getMergeStatus`. */
+/** The page of one pull. Box, standing and checks are those of `dev.knotless.getMergeStatus` (`mergeStatusParts`). */
 export interface PullPage {
   frame: Frame
   repo: RepoHead

@@ -17,6 +17,7 @@ export interface PullLine {
 export interface StandingWords {
   kind: string
   text: Words
+  /** A key of `pullLabels`. */
   label?: string | undefined
   branch: string
   position?: number | undefined
@@ -24,6 +25,7 @@ export interface StandingWords {
   since?: Instant | undefined
   why?: Words | undefined
   preflights?: readonly { name: string; status?: string | undefined }[] | undefined
+  batch?: { size: number } | undefined
   reason?: string | undefined
   ejectionKind?: string | undefined
   by?: Account | undefined
@@ -139,7 +141,7 @@ export interface StatsLine {
   batchesEnded?: number | undefined
 }
 
-/** The queue page. `queue` is the answer of `dev.knotless.getQueue`, with phrases in place of texts where there are any. */
+/** The queue page. `queue` is the answer of `dev.knotless.getQueue` with its sentences in parts (`queueParts`). */
 export interface QueuePage {
   frame: Frame
   repo: RepoHead

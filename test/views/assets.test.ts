@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import * as labels from '../../src/queue/words/labels.ts'
+import { assetUrl, loadAssets } from '../../src/views/assets.ts'
+import { boxIcon } from '../../src/views/labels.ts'
+import { find, parseHtml } from './html-check.ts'
+import { rendered } from './rendered.ts'
+import { boxes } from './sample-pull.ts'
+
+const root = join(import.meta.dirname, '../..')
+const assets = loadAssets()
+
+function templates(): { name: string; text: string }[] {
+  const folder = join(root, 'src/views/templates')
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.eta'))
+    .map(name => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
+}
+
+test('every served file is there, has a type, and an address that changes with its content', () => {
+  for (const asset of assets.values()) {
+    assert.ok(asset.bytes.length > 0)
+    assert.match(asset.url, new RegExp(`^/static/${asset.name}\\?v=[\\w-]{10}$`))
+  }
+  assert.equal(new Set([...assets.values()].map(asset => asset.url.slice(-10))).size, assets.size)
+  assert.throws(() => assetUrl(assets, 'css/other.css'), /no such asset/)
+})
+
+test('pages refer to served files only, each with its hash', () => {
+  const urls = new Set([...assets.values()].map(asset => asset.url))
+  for (const { html } of rendered()) {
+    for (const element of [...find(parseHtml(html), 'link'), ...find(parseHtml(html), 'script')]) {
+      const address = element.attributes.get('src') ?? element.attributes.get('href') ?? ''
+      if (address.startsWith('/static/')) assert.ok(urls.has(address), address)
+    }
+  }
+})
+
+test('the style stays under 25,000 bytes', () => {
+  assert.ok((assets.get('css/knotless.css')?.bytes.length ?? 0) < 25_000)
+})
+
+test('every icon that is named has a symbol in the sprite', () => {
+  const sprite = assets.get('sprite.svg')?.bytes.toString() ?? ''
+  const symbols = new Set([...sprite.matchAll(/<symbol id="([a-z-]+)"/g)].map(([, id]) => id))
+  const named = new Set([
+    ...templates().flatMap(({ text }) => [...text.matchAll(/h\.icon\([^)]*?'([a-z-]+)'/g)].map(([, id]) => id)),
+    ...boxes.map(({ key }) => boxIcon(key)),
+  ])
+  for (const table of [
+    labels.pullLabels,
+    labels.batchLabels,
+    labels.runLabels,
+    labels.healthLabels,
+    labels.gatewayLabels,
+    labels.stewardLabels,
+  ]) {
+    for (const { icon } of Object.values(table)) named.add(icon)
+  }
+  for (const icon of named) assert.ok(symbols.has(icon), icon)
+  for (const { html } of rendered())
+    for (const [, icon] of html.matchAll(/sprite\.svg\?v=[\w-]+#([^"]*)"/g)) assert.ok(symbols.has(icon), icon)
+})
+
+test('templates print nothing raw but other templates', () => {
+  for (const { name, text } of templates()) {
+    for (const [raw] of text.matchAll(/<%~[^%]*%>/g)) assert.match(raw, /^<%~ (include\('@|it\.body %>)/, name)
+  }
+})
+
+test('templates have no habit of htmx 2', () => {
+  const old =
+    /hx-(vars|params|prompt|ext|disinherit|inherit|request|history|disable|disabled-elt|on:|swap-oob)\b|sse-(connect|swap|close)|htmx:[a-z]+[A-Z]/
+  for (const { name, text } of [...templates(), { name: 'knotless.js', text: assets.get('js/knotless.js')?.bytes.toString() ?? '' }]) {
+    assert.doesNotMatch(text.replaceAll('hx-sse:connect', ''), old, name)
+  }
+})

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pageParts } from '../../src/views/render.ts'
+import { byId, find, parseHtml } from './html-check.ts'
+import { renderer } from './rendered.ts'
+import { frame, gardener, hostile, nameless } from './sample.ts'
+import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
+import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
+
+const ids: Readonly<Record<string, string>> = { box: 'merge-box' }
+const [first] = boxes
+assert.ok(first)
+const livePull = { ...pullPage(boxModel(first)), frame: frame({ path: '/a/b/pulls/c/d', live: '/a/b/pulls/c/d/events' }) }
+
+for (const part of pageParts.queue) {
+  test(`the region ${part} of the queue page is the same alone as in the page`, () => {
+    for (const model of [busyQueue(), hostileQueue(), { ...emptyQueue(), frame: busyQueue().frame }]) {
+      const alone = renderer().renderPart('queue', part, model)
+      const tree = parseHtml(alone)
+      assert.equal(tree.children.length, 1)
+      const region = byId(tree, part)
+      const page = renderer().renderPage('queue', model)
+      if (part !== 'figures' || model.queue.stats !== undefined) assert.ok(page.includes(alone.trim()))
+      assert.match(region.attributes.get('hx-get') ?? '', new RegExp(`[?&]part=${part}(&|$)`))
+      assert.equal(region.attributes.get('hx-trigger'), 'changed from:#live throttle:500ms')
+      assert.equal(
+        find(region, 'input').filter(input => input.attributes.get('type') !== 'hidden').length,
+        0,
+        'inputs stay outside regions',
+      )
+    }
+  })
+}
+
+for (const part of pageParts.pull) {
+  test(`the region ${part} of the pull page is the same alone as in the page`, () => {
+    for (const model of [livePull, { ...hostilePull(), frame: livePull.frame }]) {
+      const alone = renderer().renderPart('pull', part, model)
+      const region = byId(parseHtml(alone), ids[part] ?? part)
+      assert.ok(renderer().renderPage('pull', model).includes(alone.trim()))
+      assert.equal(region.attributes.get('hx-get'), `/a/b/pulls/c/d?part=${part}`)
+    }
+  })
+}
+
+test('a region keeps the filters and the page of its address, and says which version the reader has seen', () => {
+  const model = {
+    ...busyQueue(),
+    frame: frame({ live: '/events', path: '/a/b/queue/main?q=pear&mine=1&cursor=x&part=health&seen=3&every=30' }),
+  }
+  const region = byId(parseHtml(renderer().renderPart('queue', 'waiting', model)), 'waiting')
+  assert.equal(region.attributes.get('hx-get'), '/a/b/queue/main?q=pear&mine=1&cursor=x&part=waiting&seen=1841')
+})
+
+test('a page without a stream has no regions that ask for themselves', () => {
+  const { live: _, ...still } = busyQueue().frame
+  const tree = parseHtml(renderer().renderPage('queue', { ...busyQueue(), frame: still }))
+  assert.equal(find(tree, '*', { 'hx-get': true }).length, 0)
+  assert.equal(find(tree, '*', { id: 'live' }).length, 0)
+})
+
+test('the stream is opened by one empty element that is never swapped, and its notice is hidden', () => {
+  const tree = parseHtml(renderer().renderPage('queue', busyQueue()))
+  const live = byId(tree, 'live')
+  assert.equal(live.attributes.get('hx-sse:connect'), '/alice.test/orchard/queue/main/events')
+  assert.equal(live.attributes.get('hx-swap'), 'none')
+  assert.equal(live.attributes.get('hx-trigger'), 'load, again')
+  assert.ok(byId(tree, 'stale').attributes.has('hidden'))
+})
+
+test('rows keep their ids from one version to the next, and no two pulls share one', () => {
+  const ids = (model: ReturnType<typeof busyQueue>) =>
+    find(parseHtml(renderer().renderPart('queue', 'waiting', model)), 'li', { id: true }).map(row => row.attributes.get('id'))
+  const before = busyQueue()
+  const [, ...rest] = before.queue.queued
+  const after = { ...before, queue: { ...before.queue, queued: rest, version: 1842 } }
+  assert.deepEqual(ids(after), ids(before).slice(1))
+  const [row] = before.queue.queued
+  assert.ok(row)
+  const twin = (did: string) => ({ ...row, pull: { ...row.pull, uri: `at://${did}/dev.knotless.pull/3mb2kvjr3m22x` } })
+  const twins = [gardener.did, nameless.did, 'did:web:a.b', 'did:web:a:b', 'did:web:a-b'].map(twin)
+  assert.equal(new Set(ids({ ...before, queue: { ...before.queue, queued: twins } })).size, 5)
+})
+
+test('a row that is new or moved since the reader looked says so in words', () => {
+  const { text } = byId(parseHtml(renderer().renderPart('queue', 'waiting', busyQueue())), 'waiting')
+  assert.match(text, /was 10th/)
+  assert.match(text, /\bnew\b/)
+})
+
+test('pulls that are in a batch are shown in flight and not among those that wait', () => {
+  const model = busyQueue()
+  const [row, ...rest] = model.queue.queued
+  assert.ok(row)
+  const flying = { ...row, standing: { ...row.standing, kind: 'in-batch' } }
+  const tree = parseHtml(renderer().renderPart('queue', 'waiting', { ...model, queue: { ...model.queue, queued: [flying, ...rest] } }))
+  assert.equal(find(tree, 'li', { id: true }).length, rest.length)
+})
+
+test('filters live in the address and keep what was typed', () => {
+  const model = { ...busyQueue(), filter: { q: hostile.attribute, author: gardener.did, mine: true } }
+  const tree = parseHtml(renderer().renderPage('queue', model))
+  assert.equal(find(tree, 'input', { name: 'q' })[0]?.attributes.get('value'), hostile.attribute)
+  assert.equal(find(tree, 'option', { selected: true })[0]?.attributes.get('value'), gardener.did)
+  assert.ok(find(tree, 'input', { name: 'mine' })[0]?.attributes.has('checked'))
+})
+
+test('without scripts the page offers a reload, and reloads only when that was chosen', () => {
+  const calm = renderer().renderPage('queue', busyQueue())
+  assert.doesNotMatch(calm, /http-equiv/)
+  assert.match(calm, /queue\/main\?every=30">reload every 30 s</)
+  const chosen = renderer().renderPage('queue', { ...busyQueue(), frame: frame({ every: 30, path: '/x?every=30' }) })
+  assert.match(chosen, /<noscript><meta http-equiv="refresh" content="30"><\/noscript>/)
+  assert.match(chosen, /href="\/x">stop that</)
+})
+
+test('who may not queue or leave gets no buttons for it', () => {
+  const tree = parseHtml(renderer().renderPage('queue', { ...busyQueue(), may: { queue: false, leave: false } }))
+  assert.doesNotMatch(byId(tree, 'waiting').text, /Leave/)
+  assert.doesNotMatch(byId(tree, 'ejected').text, /Add again/)
+})
+
+test('a refusal of Add again stands beside its pull', () => {
+  const model = busyQueue()
+  const [ejection] = model.queue.ejected
+  assert.ok(ejection)
+  const refused = { pull: ejection.pull.uri, refusal: { code: 'draft', message: 'Not queued: this pull is a draft.' } }
+  const tree = parseHtml(renderer().renderPart('queue', 'ejected', { ...model, refused }))
+  assert.equal(find(tree, 'div', { role: 'alert' }).length, 1)
+})
