@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Asking } from '../../src/queue/asking.ts'
+import { queueHealth } from '../../src/queue/health.ts'
+import { leaving } from '../../src/queue/leaving.ts'
+import { timeline } from '../../src/queue/timeline.ts'
+import { text } from './asking-support.ts'
+import { fileBatch, land } from './batch-support.ts'
+import { type AtUri, alice, bob, carol, commit, dave, History, MINUTE, mallory, rigby } from './support.ts'
+
+const LOW = commit(0xa01)
+const HIGH = commit(0xa02)
+
+function health(history: History, asking: Partial<Asking> = {}) {
+  const now = history.now + MINUTE
+  const view = history.view(now)
+  const branch = view.branches.get('main')
+  if (branch === undefined) throw new Error('no main')
+  return queueHealth(view, branch, { now, lastSeen: new Map([[rigby, { at: now }]]), ...asking })
+}
+
+function said(history: History, asking?: Partial<Asking>): string {
+  const { kind, bold, says, advice } = health(history, asking)
+  return `${kind}: ${bold} ${text(says, history)}${advice === undefined ? '' : ` ${text(advice, history)}`}`
+}
+
+function line(count: number, record: ConstructorParameters<typeof History>[0] = {}) {
+  const history = new History(record)
+  history.tip()
+  const pulls = Array.from({ length: count }, () => history.pull(dave))
+  for (const pull of pulls) history.queued(bob, pull)
+  return { history, pulls }
+}
+
+test('STA-4 no runners: merged by hand', () => {
+  const { history } = line(1, { runners: [] })
+  assert.equal(
+    said(history),
+    'no-runners: No queue here: alice.test/orchard names no runner, so its pulls are merged by hand. alice.test can name a runner.',
+  )
+})
+
+test('STA-4 no lander has been seen, ever', () => {
+  const { history } = line(2)
+  assert.equal(
+    said(history, { lastSeen: undefined }),
+    'never-lander: Not started: no lander has been seen. rigby.test is named as the runner here. Nothing lands until it is started. All 2 keep their places. alice.test can start it.',
+  )
+  assert.match(said(history, { lastSeen: new Map(), caller: alice }), /Start it with --queue, and the queue goes on\.$/)
+})
+
+test('STA-4 no lander has been seen since a time', () => {
+  const { history } = line(1)
+  const at = history.now - 141 * MINUTE
+  const of = health(history, { lastSeen: new Map([[rigby, { at }]]) })
+  assert.deepEqual([of.kind, of.since, of.label.word, of.label.tone], ['no-lander', at, 'Stalled', 'danger'])
+  assert.match(said(history, { lastSeen: new Map([[rigby, { at }]]) }), /no lander has been seen since \d\d:\d\d UTC, 2 h 22 min ago\./)
+})
+
+test('ADM-11 an unchecked branch is said before what is going on', () => {
+  const { history } = line(1)
+  history.tip({ workflows: [] })
+  assert.match(said(history), /^unchecked: Unchecked: no workflow on main runs on a pull into it\./)
+})
+
+test('STA-4 what is going on is said in figures', () => {
+  const { history, pulls } = line(5)
+  assert.equal(said(history), 'waiting: Healthy: 5 waiting, nothing landed yet. rigby.test builds a batch in its next pass.')
+  land(history, { tip: commit(0xa00), pulls: [history.pull(dave)], runs: {} })
+  fileBatch(history, { tip: LOW, pulls: pulls.slice(0, 2), runs: { test: 'running' } })
+  assert.equal(said(history), 'checking: Healthy: 3 waiting, a batch of 2 being checked for 1 min, last landing 2 min ago.')
+  fileBatch(history, { tip: HIGH, base: LOW, pulls: pulls.slice(2, 4), runs: { test: 'running' } })
+  assert.equal(said(history), 'busy: Healthy: 1 waiting, a batch of 2 being checked for 2 min with one of 2 ahead, last landing 3 min ago.')
+})
+
+test('STA-4 an idle queue says so', () => {
+  const { history } = line(0)
+  assert.equal(said(history), 'idle: Healthy and idle: nothing is queued, and nothing has landed yet.')
+})
+
+test('STA-4 a lander that stopped and is seen winds down', () => {
+  const { history } = line(1)
+  history.lander(rigby, { stoppedAt: '2026-01-01T00:05:00Z' })
+  assert.match(said(history), /^stopping: Winding down: rigby\.test is stopping/)
+})
+
+test('leaving says what it costs the others', () => {
+  const { history, pulls } = line(5)
+  const costs = (n: number) => {
+    const pull = pulls[n]
+    if (pull === undefined) throw new Error('no pull')
+    const found = leaving(history.view(), history.see(pull))
+    return [text(found?.question, history), text(found?.beside, history)]
+  }
+  assert.deepEqual(costs(4), [
+    'Leave the queue? This gives up 5th place; nobody else is affected.',
+    'Leaving gives up 5th place. Nobody else is affected.',
+  ])
+  fileBatch(history, { tip: LOW, pulls: pulls.slice(0, 2), runs: { test: 'running' } })
+  assert.deepEqual(costs(0)[1], 'Leaving stops this batch: 1 other pull is checked again.')
+  fileBatch(history, { tip: HIGH, base: LOW, pulls: pulls.slice(2, 4), runs: { test: 'running' } })
+  assert.deepEqual(costs(0)[1], 'Leaving stops this batch and the one ahead of it: 3 other pulls are checked again.')
+  assert.deepEqual(costs(2)[1], 'Leaving stops this batch: 1 other pull is checked again.')
+})
+
+test('leaving: a held draft can be taken out, and what is not queued has nothing to leave', () => {
+  const { history, pulls } = line(1)
+  const [pull] = pulls
+  assert.ok(pull !== undefined)
+  history.editPull(pull, { draft: true })
+  assert.match(text(leaving(history.view(), history.see(pull))?.page, history), /^“Ripen” is held as a draft\./)
+  history.left(bob, pull)
+  assert.equal(leaving(history.view(), history.see(pull)), undefined)
+})
+
+function happened(history: History, pull: AtUri) {
+  return timeline(history.view(), history.see(pull))
+}
+
+test('the timeline tells what records say, oldest first, each with its record', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  const queued = history.queued(bob, pull)
+  history.left(bob, pull)
+  history.queued(carol, pull)
+  const ejected = history.ejected(rigby, pull, {
+    reason: 'test failed. It failed alone.',
+    checks: [{ workflow: 'test', status: 'failure', check: `at://${rigby}/dev.knotless.check/a` }],
+  })
+  history.closed(dave, pull)
+  history.opened(dave, pull)
+  const events = happened(history, pull)
+  assert.deepEqual(
+    events.map(event => [event.kind, event.tone, text(event.says, history)]),
+    [
+      ['opened', undefined, 'dave.test opened it from topic'],
+      ['queued', 'attention', 'bob.test queued it'],
+      ['left', undefined, 'bob.test took it out of the queue'],
+      ['queued', 'attention', 'carol.test queued it again'],
+      ['ejected', 'danger', 'Ejected: test failed. It failed alone.'],
+      ['closed', 'danger', 'dave.test closed it'],
+      ['reopened', 'success', 'dave.test opened it again'],
+    ],
+  )
+  assert.equal(events[1]?.record, queued.uri)
+  assert.deepEqual(events[4]?.failed, ejected.value.checks)
+})
+
+test('HON-2 a stranger’s record is no part of the timeline', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  history.queued(mallory, pull)
+  history.closed(mallory, pull)
+  assert.equal(happened(history, pull).length, 1)
+})
+
+test('STA-5 the timeline calls landed only what is on the branch', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  land(history, { tip: LOW, pulls: [pull], runs: {} })
+  const last = () => text(happened(history, pull).at(-1)?.says, history)
+  assert.equal(last(), 'rigby.test marked it merged as 0000000')
+  history.tip({ contains: new Map([[LOW, false]]) })
+  assert.equal(last(), 'rigby.test marked it merged as 0000000, which is not on main')
+  history.tip({ contains: new Map([[LOW, true]]) })
+  assert.equal(last(), 'Landed in main as 0000000')
+})
+
+test('checks, the batch it is in and backdated records are in the timeline', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  history.queued(bob, pull, { seenAt: history.now + 50 * MINUTE })
+  history.check(rigby, { pull, status: 'success', startedAt: '2026-01-01T00:03:00Z', finishedAt: '2026-01-01T00:04:00Z' })
+  fileBatch(history, { tip: LOW, pulls: [pull], runs: { test: 'running' } })
+  const events = happened(history, pull)
+  assert.deepEqual(
+    events.slice(1).map(event => text(event.says, history)),
+    ['bob.test queued it', 'test passed at 0000000 merged with main', 'In a batch of 1 on main at 0000000'],
+  )
+  assert.equal(events[1]?.seenAt, events[1]?.at === undefined ? undefined : events[1].at + 49 * MINUTE)
+})
+
+test('a timeline ends at its newest 200 events', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  for (let i = 0; i < 150; i++) {
+    history.queued(bob, pull)
+    history.left(bob, pull)
+  }
+  const events = happened(history, pull)
+  assert.equal(events.length, 200)
+  assert.equal(events.at(-1)?.at, history.now)
+})
