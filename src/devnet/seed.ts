@@ -31,10 +31,12 @@ const repo = z.object({
 })
 const samples = z.object({ orchard: repo, almanac: repo })
 
-/** The demo's accounts, made where they are not there yet. */
-export async function seedPeople(network: Network): Promise<People> {
+/** The demo's accounts, made where they are not there yet; `password` chooses theirs, by first name. */
+export async function seedPeople(network: Network, password?: (name: Person) => string): Promise<People> {
   const made = new Map<Person, DevAccount>()
-  for (const name of person.options) made.set(name, network.account(handles[name]) ?? (await network.createAccount(handles[name])))
+  for (const name of person.options) {
+    made.set(name, network.account(handles[name]) ?? (await network.createAccount(handles[name], password?.(name))))
+  }
   const one = (name: Person): DevAccount => {
     const account = made.get(name)
     if (account === undefined) throw new Error(`no account ${handles[name]}`)

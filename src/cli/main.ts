@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+import { commands, helpText, pickCommand } from './commands.ts'
+import { version } from './version.ts'
+
+/** Runs what the arguments ask for and gives the exit code. */
+async function run(args: readonly string[]): Promise<number> {
+  const asked = pickCommand(args)
+  if ('help' in asked) {
+    console.log(helpText())
+    return 0
+  }
+  if ('version' in asked) {
+    console.log(version())
+    return 0
+  }
+  if ('fault' in asked) {
+    console.error(asked.fault)
+    return 2
+  }
+  const command = await commands[asked.command].load()
+  return command(asked.args, process.env)
+}
+
+run(process.argv.slice(2)).then(
+  code => process.exit(code),
+  (error: unknown) => {
+    console.error(`knotless: ${error instanceof Error ? error.message : 'something went wrong'}`)
+    process.exit(1)
+  },
+)

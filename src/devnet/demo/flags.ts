@@ -1,0 +1,105 @@
+import { parseArgs } from 'node:util'
+
+/** What the demo was asked for. */
+export interface Flags {
+  help: boolean
+  /** No sample repositories. */
+  empty: boolean
+  runner: boolean
+  dataDir: string
+  /** The server's port; the others follow below it. 0: free ones. */
+  port: number
+  reset: boolean
+  readyFile?: string
+  delegation: boolean
+  /** Given, but of no effect yet: what the flag belongs to is not part of the demo. */
+  idle: string[]
+}
+
+/** The demo's ports by the server's: PLC directory, PDS and Jetstream lie 8, 7 and 6 below it. */
+export const portsBelow = { plc: 8, pds: 7, jetstream: 6 } as const
+
+const options = {
+  help: { type: 'boolean', short: 'h', default: false },
+  empty: { type: 'boolean', default: false },
+  'no-runner': { type: 'boolean', default: false },
+  data: { type: 'string', default: '.knotless/demo' },
+  port: { type: 'string', default: '2590' },
+  reset: { type: 'boolean', default: false },
+  'ready-file': { type: 'string' },
+  'no-delegation': { type: 'boolean', default: false },
+  batch: { type: 'string' },
+  depth: { type: 'string' },
+  notice: { type: 'string' },
+  executor: { type: 'string' },
+} as const
+
+/** What `knotless demo --help` prints. */
+export const usage = `Usage: knotless demo [FLAGS]
+
+A local atproto network (PLC directory, PDS, Jetstream), the server, accounts and a sample repository, all on this machine alone.
+It runs until Ctrl-C; a second start finds everything as it was.
+
+  --empty             network, server and accounts, but no sample repositories
+  --no-runner         no runner
+  --data DIR          where everything is kept (.knotless/demo)
+  --port N            the server's port (2590); PLC, PDS and Jetstream take N-8, N-7 and N-6; 0 picks free ones
+  --reset             start afresh: throw away what is kept in the data folder
+  --ready-file PATH   write this file when everything answers
+  --no-delegation     leave it to you to let the gateway write for alice.test
+  --batch N           pulls in a batch, 1 to 50
+  --depth N           batches at a time, 1 or 2
+  --notice TIME       how often the runner looks by itself, such as 30s
+  --executor KIND     docker or host: where checks run`
+
+/** Parses the demo's arguments. `fault` is one line that names the flag and what it wants. */
+export function parseFlags(args: readonly string[]): Flags | { fault: string } {
+  let values: ReturnType<typeof parse>
+  try {
+    values = parse(args)
+  } catch (error) {
+    return { fault: `knotless demo: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'wrong flags'}` }
+  }
+  const port = wholeNumber(values.port)
+  if (port === undefined || port > 65_535 || (port > 0 && port <= portsBelow.plc)) {
+    return { fault: `knotless demo: --port wants 0 or a number from ${portsBelow.plc + 1} to 65535, not "${values.port}"` }
+  }
+  if (values.data === '') return { fault: 'knotless demo: --data wants a folder' }
+  if (values['ready-file'] === '') return { fault: 'knotless demo: --ready-file wants a path' }
+  const wrong = runnerFault(values)
+  if (wrong !== undefined) return { fault: `knotless demo: ${wrong}` }
+  const idle = (['no-delegation', 'batch', 'depth', 'notice', 'executor'] as const).filter(name => isGiven(values[name]))
+  return {
+    help: values.help,
+    empty: values.empty,
+    runner: !values['no-runner'],
+    dataDir: values.data,
+    port,
+    reset: values.reset,
+    ...(values['ready-file'] === undefined ? {} : { readyFile: values['ready-file'] }),
+    delegation: !values['no-delegation'],
+    idle: idle.map(name => `--${name}`),
+  }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values
+}
+
+function runnerFault(values: ReturnType<typeof parse>): string | undefined {
+  const { batch, depth, notice, executor } = values
+  const size = batch === undefined ? 1 : wholeNumber(batch)
+  if (size === undefined || size < 1 || size > 50) return `--batch wants a number from 1 to 50, not "${batch}"`
+  if (depth !== undefined && depth !== '1' && depth !== '2') return `--depth wants 1 or 2, not "${depth}"`
+  if (notice !== undefined && !/^[1-9][0-9]{0,4}(ms|s|m|h)?$/.test(notice)) return `--notice wants a time such as 30s, not "${notice}"`
+  if (executor !== undefined && executor !== 'docker' && executor !== 'host') return `--executor wants docker or host, not "${executor}"`
+  return undefined
+}
+
+function isGiven(value: string | boolean | undefined): boolean {
+  return value !== undefined && value !== false
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^(0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : undefined
+}

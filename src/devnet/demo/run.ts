@@ -1,0 +1,94 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Network, startNetwork } from '../network.ts'
+import { freePort, PortTaken, portIsFree } from '../ports.ts'
+import { seedPeople, seedSamples } from '../seed.ts'
+import { type DataDir, openDataDir } from './data-dir.ts'
+import { type Flags, portsBelow } from './flags.ts'
+import { samplesIndexed } from './indexed.ts'
+import { describeNetwork, writeNetworkFile } from './network-file.ts'
+import { easyPassword } from './password.ts'
+import { type ServerProcess, startServer } from './server-process.ts'
+import { words } from './words.ts'
+
+const readyMs = 60_000
+
+/** What the demo needs of its surroundings. */
+export interface Surroundings {
+  say: (line: string) => void
+  complain: (line: string) => void
+  /** Settles when the demo is to stop. */
+  stopped: Promise<void>
+}
+
+/** Runs the demo until it is told to stop or its server ends. Gives the exit code: 0 stopped, 1 something broke or is in use. */
+export async function runDemo(flags: Flags, around: Surroundings): Promise<number> {
+  if (flags.readyFile !== undefined) rmSync(flags.readyFile, { force: true })
+  const data = openDataDir(flags.dataDir, flags.reset)
+  if (data === undefined) {
+    around.complain(words.folderHeld(flags.dataDir))
+    return 1
+  }
+  const stops: Array<() => Promise<void>> = [async () => data.release()]
+  try {
+    return await run(flags, around, data, stops)
+  } catch (error) {
+    around.complain(error instanceof Error ? error.message : words.broke)
+    return 1
+  } finally {
+    for (const stop of stops.reverse()) await stop()
+  }
+}
+
+async function run(flags: Flags, around: Surroundings, data: DataDir, stops: Array<() => Promise<void>>): Promise<number> {
+  const port = await serverPort(flags.port, data.lastPort)
+  const below = (by: number) => (flags.port === 0 ? 0 : port - by)
+  around.say(words.starting)
+  const network = await startNetwork({
+    dataDir: data.path,
+    ports: { plc: below(portsBelow.plc), pds: below(portsBelow.pds), jetstream: below(portsBelow.jetstream) },
+    log: around.complain,
+  })
+  stops.push(() => network.stop())
+  const server = startServer(network, port, data.secret)
+  stops.push(() => server.stop())
+  data.keepPort(port)
+
+  const quit = Promise.race([server.ended, around.stopped.then(() => undefined)])
+  const ready = getReady(flags, around, network, server)
+  const early = await Promise.race([quit.then(said => ({ said })), ready.then(() => undefined)])
+  // A stop in the midst of getting ready breaks it, and that is no fault.
+  ready.catch(() => {})
+  const said = early === undefined ? await quit : early.said
+  if (said !== undefined) {
+    around.complain(said)
+    return 1
+  }
+  around.say(words.stopping)
+  return 0
+}
+
+/** Makes accounts and samples while the server starts, then says where everything is. */
+async function getReady(flags: Flags, around: Surroundings, network: Network, server: ServerProcess): Promise<void> {
+  const people = await seedPeople(network, easyPassword)
+  const samples = flags.empty ? undefined : await seedSamples(network, people)
+  await server.ready(readyMs)
+  const late = samples !== undefined && !(await samplesIndexed(server.url, samples))
+  const file = describeNetwork(network, server, people, samples)
+  writeNetworkFile(join(network.dataDir, 'network.json'), file)
+  if (flags.readyFile !== undefined) writeNetworkFile(flags.readyFile, file)
+  around.say(words.welcome(file, network.dataDir))
+  if (late) around.say(words.notIndexed)
+  if (flags.runner && samples !== undefined) around.say(words.noRunner)
+  if (flags.idle.length > 0) around.say(words.idleFlags(flags.idle))
+  around.say(words.howToStop)
+}
+
+/** The port asked for, which must be free; for 0 the one of the last start where it may, since sign-ins name it. */
+async function serverPort(asked: number, last: number | undefined): Promise<number> {
+  if (asked !== 0) {
+    if (await portIsFree(asked)) return asked
+    throw new PortTaken('the server', asked)
+  }
+  return last !== undefined && (await portIsFree(last)) ? last : freePort()
+}
