@@ -5,6 +5,7 @@ import { byPosition } from './positions.ts'
 import type { HonouredState } from './pull-state.ts'
 import { keyFault, once, queueDeed, stateDeed, wakesAt } from './records.ts'
 import { order } from './runs.ts'
+import { tidMillis } from './tid.ts'
 import type { IgnoredReason, RepositoryView } from './view.ts'
 
 /** Pulls can be opened by anyone, so those that wait for their time are listed up to here; later ones move up as others wake. */
@@ -46,29 +47,32 @@ export function collect(facts: RepositoryFacts, ctx: Collecting): Collected {
 
   for (const pull of once(facts.pulls)) {
     const isHere = ctx.addresses.has(pull.value.repo)
-    const fault = keyFault(pull) ?? (isHere ? undefined : 'wrong-repository')
+    const time = tidMillis(pull.rkey)
+    const fault = keyFault(pull, time) ?? (isHere ? undefined : 'wrong-repository')
     if (!isHere) elsewhere.add(pull.uri)
     if (fault !== undefined) ignored.add(fault)
-    else if (wakesAt(pull, ctx.now) !== undefined) sleepingPulls.push(pull)
+    else if (wakesAt(time, ctx.now) !== undefined) sleepingPulls.push(pull)
     else pulls.set(pull.uri, { pull, states: [], queue: [] })
   }
 
   /** The pull that a record counts for, and on what ground; undefined for one that does not count, or not yet. */
   function place(record: Stored<QueueRecord> | Stored<StateRecord>, deed: Deed | { ignored: IgnoredReason }) {
     const material = pulls.get(record.value.subject)
-    const verdict = judge(record, deed, material)
+    const time = tidMillis(record.rkey)
+    const verdict = judge(record, time, deed, material)
     if ('ignored' in verdict) ignored.add(verdict.ignored)
-    else if (wakesAt(record, ctx.now) !== undefined) sleeping.push(record)
+    else if (wakesAt(time, ctx.now) !== undefined) sleeping.push(record)
     else return material === undefined ? undefined : { material, ground: verdict.ground }
     return undefined
   }
 
   function judge(
     record: Stored<QueueRecord> | Stored<StateRecord>,
+    time: number,
     deed: Deed | { ignored: IgnoredReason },
     about?: PullMaterial,
   ): Verdict {
-    const fault = keyFault(record)
+    const fault = keyFault(record, time)
     if (fault !== undefined) return { ignored: fault }
     if (typeof deed !== 'string') return deed
     if (!ctx.addresses.has(record.value.repo) || elsewhere.has(record.value.subject)) return { ignored: 'wrong-repository' }
@@ -93,7 +97,7 @@ export function collect(facts: RepositoryFacts, ctx: Collecting): Collected {
   return {
     pulls: [...pulls.values()].sort((a, b) => order(a.pull.uri, b.pull.uri)),
     sleeping: waiting,
-    wakesAt: first === undefined ? undefined : wakesAt(first, ctx.now),
+    wakesAt: first === undefined ? undefined : wakesAt(tidMillis(first.rkey), ctx.now),
     ignored,
   }
 }

@@ -2,7 +2,6 @@
 import type { PullRecord, QueueRecord, StateRecord, Stored } from './facts.ts'
 import type { Deed } from './honour.ts'
 import { order } from './runs.ts'
-import { tidMillis } from './tid.ts'
 import type { IgnoredReason } from './view.ts'
 
 const MINUTE = 60_000
@@ -48,17 +47,15 @@ function bySeen(a: Stored<unknown>, b: Stored<unknown>): number {
   return a.seenAt - b.seenAt || Number(b.backfilled) - Number(a.backfilled)
 }
 
-/** Why the key of a record keeps it from counting ever (REC-3); undefined when it does not. */
-export function keyFault(record: Change): IgnoredReason | undefined {
-  const time = tidMillis(record.rkey)
+/** Why a key of this time (milliseconds) keeps its record from counting ever (REC-3); undefined when it does not. */
+export function keyFault(record: Change, time: number): IgnoredReason | undefined {
   if (Number.isNaN(time)) return 'key-not-tid'
   return time - Date.parse(record.value.createdAt) <= PAST_CREATED ? undefined : 'key-after-created'
 }
 
-/** When a record starts to count, in milliseconds since 1970; undefined when it does already at `now` (REC-3). */
-export function wakesAt(record: Change, now: number): number | undefined {
-  const wakes = tidMillis(record.rkey) - AHEAD
-  return wakes > now ? wakes : undefined
+/** When a record whose key is of this time starts to count; undefined when it does already at `now` (REC-3). All in milliseconds. */
+export function wakesAt(time: number, now: number): number | undefined {
+  return time - AHEAD > now ? time - AHEAD : undefined
 }
 
 /** What a queue record does, or why it does nothing: a state that is not known (REC-6), or a commit that is none. */

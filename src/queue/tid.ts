@@ -4,6 +4,8 @@
  */
 
 const ALPHABET = '234567abcdefghijklmnopqrstuvwxyz'
+/** What each digit stands for, by its character code. */
+const VALUES = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, ALPHABET.indexOf(String.fromCharCode(code))))
 const SHAPE = /^[234567abcdefghij][234567abcdefghijklmnopqrstuvwxyz]{12}$/
 /** The last time that a key can carry, in the year 2255. */
 export const MAX_MILLIS = Math.floor((2 ** 53 - 1) / 1000)
@@ -17,7 +19,7 @@ export function isTid(key: string): boolean {
 export function tidMillis(key: string): number {
   if (!isTid(key)) return Number.NaN
   let micros = 0
-  for (let i = 0; i < 11; i++) micros = micros * 32 + ALPHABET.indexOf(key.charAt(i))
+  for (let i = 0; i < 11; i++) micros = micros * 32 + (VALUES[key.charCodeAt(i)] ?? 0)
   return Math.floor(micros / 1000)
 }
 
