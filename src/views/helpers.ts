@@ -21,6 +21,11 @@ export interface Kit {
   markdown(text: string): Html
 }
 
+/** A number with its thousands apart, as in 1,000. */
+function grouped(n: number): string {
+  return n < 1000 ? `${n}` : n.toLocaleString('en')
+}
+
 /** Titles are bounded at 40,000 bytes by their lexicon; lists cut them by style, never in the text. */
 const untitled = 'Untitled'
 
@@ -36,9 +41,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
   const repoHref = repo === undefined ? '/' : paths.repositoryPath(repo.owner, repo.name)
   const here = paths.withQuery(frame.path, { part: undefined, seen: undefined })
 
-  function pullPath(author: Account, uri: string): string {
-    return repo === undefined ? '/' : paths.pullPath(repo.owner, repo.name, author, uri)
-  }
+  const pullPath = (author: Account, uri: string) => (repo === undefined ? '/' : paths.pullPathIn(repoHref, author, uri))
   const context: PhraseContext = {
     now: frame.now,
     names,
@@ -100,8 +103,8 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     isViewer: (account: Account) => account.did === frame.viewer?.did,
     title: (title: string | undefined) => (title === undefined || title.trim() === '' ? untitled : title),
     commit: (id: string) => html`<code>${id.slice(0, 7)}</code>`,
-    number: (n: number) => n.toLocaleString('en'),
-    count: (n: number, one: string, many = `${one}s`) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`,
+    number: grouped,
+    count: (n: number, one: string, many = `${one}s`) => `${grouped(n)} ${n === 1 ? one : many}`,
     ordinal: (n: number) => html`${n}<small>${ordinal(n).slice(-2)}</small>`,
     markdown: kit.markdown,
     people: (accounts: readonly Account[]) => {

@@ -11,7 +11,9 @@ export class Html {
   }
 }
 
-const unsafe = /[&<>"']/
+/** What most text has none of: if so, it is done with one look. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const special = /[&<>"'\u0000-\u0008\u000b-\u001f\u007f-\u009f\ud800-\udfff\ufffe\uffff]/
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g
@@ -24,8 +26,8 @@ export function visible(text: string): string {
 
 /** Text for an element's content or a quoted attribute. */
 export function escapeText(text: string): string {
-  const clean = visible(text)
-  return unsafe.test(clean) ? clean.replace(/[&<>"']/g, found => entities[found] ?? found) : clean
+  if (!special.test(text)) return text
+  return visible(text).replace(/[&<>"']/g, found => entities[found] ?? found)
 }
 
 /** What templates print: markup as it is, nothing for undefined, null and false, anything else as escaped text. */

@@ -1,7 +1,10 @@
 /** Addresses of pages. What people named is encoded part by part, so that a path holds nothing but its own slashes. */
 import type { Account } from './models.ts'
 
+const plain = /^[\w.~:-]+$/
+
 function part(text: string): string {
+  if (plain.test(text)) return text
   return encodeURIComponent(text.toWellFormed()).replaceAll('%3A', ':')
 }
 
@@ -30,8 +33,13 @@ export function queuePath(owner: Account, name: string, branch: string): string 
 
 /** The page of a pull; `uri` is its AT-URI, `author` whose account it lies in. */
 export function pullPath(owner: Account, name: string, author: Account, uri: string): string {
+  return pullPathIn(repositoryPath(owner, name), author, uri)
+}
+
+/** The same from the path of its repository. */
+export function pullPathIn(repository: string, author: Account, uri: string): string {
   const key = uri.slice(uri.lastIndexOf('/') + 1)
-  return `${repositoryPath(owner, name)}/pulls/${part(accountName(author))}/${part(key)}`
+  return `${repository}/pulls/${part(accountName(author))}/${part(key)}`
 }
 
 /** Where to log in and come back to `next`, a path on this server. */

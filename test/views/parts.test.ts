@@ -50,6 +50,8 @@ test('a region keeps the filters and the page of its address, and says which ver
   }
   const region = byId(parseHtml(renderer().renderPart('queue', 'waiting', model)), 'waiting')
   assert.equal(region.attributes.get('hx-get'), '/a/b/queue/main?q=pear&mine=1&cursor=x&part=waiting&seen=1841')
+  const health = byId(parseHtml(renderer().renderPart('queue', 'health', model)), 'health')
+  assert.equal(health.attributes.get('hx-get'), '/a/b/queue/main?q=pear&mine=1&cursor=x&part=health')
 })
 
 test('a page without a stream has no regions that ask for themselves', () => {
