@@ -1,5 +1,4 @@
 import { parseFlags, usage } from './demo/flags.ts'
-import { runDemo } from './demo/run.ts'
 
 /** A signal that comes this soon after the first is the same Ctrl-C, passed on by the program that started this one. */
 const sameSignalMs = 1000
@@ -15,7 +14,10 @@ async function main(): Promise<number> {
     console.log(usage)
     return 0
   }
-  return runDemo(flags, { say: line => console.log(line), complain: line => console.error(line), stopped: signalled() })
+  const stopped = signalled()
+  // What the network is made of takes a second to load, and wrong flags need none of it.
+  const { runDemo } = await import('./demo/run.ts')
+  return runDemo(flags, { say: line => console.log(line), complain: line => console.error(line), stopped })
 }
 
 function signalled(): Promise<void> {
