@@ -15,21 +15,26 @@ export function toAtUri(text: string): AtUri {
   return text
 }
 
-/** A time in milliseconds since 1970 as ISO 8601; undefined stays undefined, and so does what no date can say. */
+/** The first and the last year that the format takes: 0010 and 9999. */
+const FIRST = -61_851_600_000_000
+const LAST = 253_402_300_799_999
+
+/** A time in milliseconds since 1970 as ISO 8601; undefined stays undefined. A time beyond what the format can say is said as its end. */
 export function toDatetime(ms: number): Datetime
 export function toDatetime(ms: number | undefined): Datetime | undefined
 export function toDatetime(ms: number | undefined): Datetime | undefined {
   if (ms === undefined) return undefined
-  const text = new Date(Number.isFinite(ms) ? ms : 0).toISOString()
-  return isDatetime(text) ? text : undefined
+  const text = new Date(Number.isNaN(ms) ? 0 : Math.min(LAST, Math.max(FIRST, ms))).toISOString()
+  if (!isDatetime(text)) throw new TypeError('not a time')
+  return text
 }
 
 function isDid(text: string): text is Did {
-  return /^did:[a-z]+:[a-zA-Z0-9._:%-]+$/.test(text)
+  return text.startsWith('did:')
 }
 
 function isAtUri(text: string): text is AtUri {
-  return /^at:\/\/did:[a-z]+:[a-zA-Z0-9._:%-]+(\/[a-zA-Z0-9.-]+(\/[a-zA-Z0-9._:~-]+)?)?$/.test(text)
+  return text.startsWith('at://')
 }
 
 function isDatetime(text: string): text is Datetime {

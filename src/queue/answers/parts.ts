@@ -24,7 +24,7 @@ export function pullView(pull: PullView, names: Names) {
     author: accountView(did, names),
     title: value.title,
     branch: pull.branch,
-    head: { repo: toAtUri(value.head.repo), branch: value.head.branch, commit: pull.head },
+    head: { repo: value.head.repo, branch: value.head.branch, commit: pull.head },
     draft: pull.draft,
     state: pull.state,
     createdAt: value.createdAt,

@@ -174,7 +174,7 @@ function sayTime(time: number, form: TimeForm, now: number): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return 'at an unknown time'
   const day = `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()] ?? ''}`
-  const hours = date.toISOString().slice(11, 16)
+  const hours = date.toISOString().slice(-13, -8)
   switch (form) {
     case 'ago':
       return `${span(now - time)} ago`
