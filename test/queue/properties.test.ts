@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { foldRepository } from '../../src/queue/fold.ts'
 import { byPosition } from '../../src/queue/positions.ts'
+import { comesBack, takeOut } from '../../src/queue/taking-out.ts'
 import { acts, carryOut, lateDeeds, type Plan, placed, plain, plansOf, play, shuffled } from './histories.ts'
 import { type AtUri, alice, type Did, type History, mallory } from './support.ts'
 
@@ -30,7 +31,7 @@ test('HON-5 nothing that was out comes back in by taking accounts out', () => {
       const history = play(plan)
       for (const pick of picks) {
         const before = history.view(plan.now)
-        if (!takeSomeoneOut(history, pick)) return
+        if (!takeSomeoneOut(history, pick, plan.now)) return
         const after = history.view(plan.now)
         const were = placed(before)
         for (const pull of placed(after)) assert.ok(were.has(pull), `${pull} came back`)
@@ -142,15 +143,17 @@ test('REC-3 nothing changes between now and the time at which the view says it m
 })
 
 /** Takes the account that a number picks out of those that are named; false when none is. */
-function takeSomeoneOut(history: History, pick: number): boolean {
-  const { collaborators, runners } = history.repo.value
+function takeSomeoneOut(history: History, pick: number, now: number): boolean {
+  const view = history.view(now)
   const named = [
-    ...collaborators.map(entry => ({ did: entry.did, role: 'collaborator' as const })),
-    ...runners.map(entry => ({ did: entry.did, role: 'runner' as const })),
+    ...view.roles.collaborators.map(did => ({ did, role: 'collaborator' as const })),
+    ...view.roles.runners.map(did => ({ did, role: 'runner' as const })),
   ]
   const out = named[pick % Math.max(1, named.length)]
   if (out === undefined) return false
-  history.takeOut(asDid(out.did), { role: out.role })
+  const record = takeOut(view, out, now)
+  assert.deepEqual(comesBack(history.facts(), record, now), [])
+  history.edit(record)
   return true
 }
 
