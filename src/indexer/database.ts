@@ -33,7 +33,7 @@ export function openDatabase(path: string): IndexDatabase {
   sqlite.pragma('synchronous = NORMAL')
   sqlite.pragma('busy_timeout = 5000')
   sqlite.pragma(`cache_size = -${CACHE_KIB}`)
-  sqlite.pragma('foreign_keys = OFF')
+  sqlite.pragma('wal_autocheckpoint = 4000')
   sqlite.pragma('temp_store = MEMORY')
   sqlite.pragma('journal_size_limit = 67108864')
   const db = new Kysely<Schema>({ dialect: new SqliteDialect({ database: sqlite }) })

@@ -2,5 +2,13 @@
 export { type CacheOptions, createRepositoryCache, type RepositoryCache, type VersionedView } from './read/cache.ts'
 export { type LoadedFacts, loadFacts, loadPullFacts, versionOf } from './read/facts.ts'
 export { issuesOf, type Page, pageChecks, pagePulls } from './read/pages.ts'
-export { countRepositories, didOfHandle, findRepository, handlesOf, listRepositories, type RepositoryPage, type RepositoryRow } from './read/repositories.ts'
+export {
+  countRepositories,
+  didOfHandle,
+  findRepository,
+  handlesOf,
+  listRepositories,
+  type RepositoryPage,
+  type RepositoryRow,
+} from './read/repositories.ts'
 export { ignoredCounts, type MirrorState, mirrorStateOf, recordAt } from './read/single.ts'

@@ -69,16 +69,15 @@ export function bind<P extends object, O>(
   // The stand-ins take the values' places, and with them their types.
   const markers = Object.fromEntries(names.map(name => [name, new Marker(name)])) as unknown as P
   const { sql, parameters } = build(markers).compile()
-  const slots = parameters.map(parameter =>
-    parameter instanceof Marker ? { name: parameter.name as keyof P & string } : { value: parameter },
-  )
-  const unused = names.find(name => !slots.some(slot => slot.name === name))
+  // In the hot path: one array per call and nothing else.
+  const slots = parameters.map(parameter => (parameter instanceof Marker ? (parameter.name as keyof P & string) : undefined))
+  const unused = names.find(name => !slots.includes(name))
   if (unused !== undefined) throw new Error(`the parameter ${unused} is not in the statement`)
-  const statement = sqlite.prepare<unknown[], O>(sql)
-  const values = (params: P): unknown[] => slots.map(slot => (slot.name === undefined ? slot.value : params[slot.name]))
+  const statement = sqlite.prepare<[unknown[]], O>(sql)
+  const values = (params: P): unknown[] => slots.map((slot, at) => (slot === undefined ? parameters[at] : params[slot]))
   return {
-    run: params => statement.run(...values(params)),
-    get: params => statement.get(...values(params)),
-    all: params => statement.all(...values(params)),
+    run: params => statement.run(values(params)),
+    get: params => statement.get(values(params)),
+    all: params => statement.all(values(params)),
   }
 }

@@ -1,6 +1,5 @@
-import { isValidRecordKey } from '@atproto/syntax'
-import { parseDid } from '../../atproto/ids.ts'
 import { isTid } from '../../queue/tid.ts'
+import { isDid, isRecordKey } from '../validate/addresses.ts'
 import type { RefusedReason } from '../validate/reasons.ts'
 import { type Kind, kindOf, usable } from '../validate/usable.ts'
 import { type Batch, refuse } from './batch.ts'
@@ -20,29 +19,23 @@ export function applyRecord(tables: { records: RecordRows; placer: Placer }, bat
     return
   }
   const { uri, kind } = place
+  const { cid, operation } = event
+  const json = operation === 'delete' || event.record === undefined ? '' : JSON.stringify(event.record)
+  const record = operation === 'delete' ? undefined : isCid(cid) ? usable(event, event.record, json) : 'lexicon'
+  const taken = typeof record === 'object' && cid !== undefined ? { ...event, uri, cid } : undefined
+  if (typeof record === 'object' && taken !== undefined && placer.insert(batch, taken, record, json)) return
   const held = records.find(uri)
   if (held !== undefined && event.rev <= held.rev) return
-  const { cid } = event
-  if (event.operation === 'delete') {
-    placer.remove(batch, { ...event, uri }, kind, held)
-    return
-  }
-  const json = event.record === undefined ? '' : JSON.stringify(event.record)
-  const record = isCid(cid) ? usable(event, event.record, json) : 'lexicon'
-  if (typeof record === 'string' || cid === undefined) {
-    if (typeof record === 'string') refuse(batch, record)
-    placer.remove(batch, { ...event, uri }, kind, held)
-  } else if (held !== undefined && held.deleted === 0 && held.cid === cid) {
-    records.setRev(held.id, event.rev)
-  } else {
-    placer.store(batch, { ...event, cid }, held, record, json)
-  }
+  if (typeof record === 'string') refuse(batch, record)
+  if (typeof record !== 'object' || taken === undefined) placer.remove(batch, { ...event, uri }, kind, held)
+  else if (held !== undefined && held.deleted === 0 && held.cid === cid) records.setRev(held.id, event.rev)
+  else if (held !== undefined) placer.replace(batch, taken, held, record, json)
 }
 
 function placeOf(event: RecordEvent): { uri: string; kind: Kind } | RefusedReason {
   const kind = kindOf(event.collection)
   if (kind === undefined) return 'unknown-collection'
-  if (parseDid(event.did) === undefined || !isValidRecordKey(event.rkey)) return 'bad-address'
+  if (!isDid(event.did) || !isRecordKey(event.rkey)) return 'bad-address'
   if (!isTid(event.rev)) return 'bad-revision'
   return { uri: `at://${event.did}/${event.collection}/${event.rkey}`, kind }
 }

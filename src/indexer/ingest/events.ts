@@ -76,7 +76,14 @@ export interface ResolvedEvent {
   askedUs: number
 }
 
-export type IngestEvent = StreamEvent | SweepEvent | ReleaseEvent | ResolvedEvent | TouchEvent
+/** Accounts whose records are to be read: smaller goes first. */
+export interface WantEvent {
+  kind: 'want'
+  dids: readonly string[]
+  priority: number
+}
+
+export type IngestEvent = StreamEvent | SweepEvent | ReleaseEvent | ResolvedEvent | TouchEvent | WantEvent
 
 /** The most that a clock elsewhere may be ahead of ours and still be believed, in microseconds. */
 const AHEAD_US = 60_000_000

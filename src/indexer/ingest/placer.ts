@@ -12,6 +12,8 @@ import type { WaitingRows } from './waiting-rows.ts'
 import { priorities, type Wanted } from './wanted.ts'
 
 type Address = { uri: string; did: string; rkey: string }
+/** An event whose record is taken. */
+type Taken = RecordEvent & { uri: string; cid: string }
 
 export interface Tables {
   records: RecordRows
@@ -24,8 +26,10 @@ export interface Tables {
 
 /** Puts records where they belong, takes them away again, and notes what that touches. */
 export interface Placer {
-  /** Writes a record that is taken, over what is held at its address. */
-  store(batch: Batch, event: RecordEvent & { cid: string }, held: Held | undefined, record: Usable, json: string): void
+  /** Writes a record that is taken; false when there is a row at its address already. */
+  insert(batch: Batch, event: Taken, record: Usable, json: string): boolean
+  /** Writes a record that is taken over what is held at its address. */
+  replace(batch: Batch, event: Taken, held: Held, record: Usable, json: string): void
   /** Writes a record's typed row, or lets it wait for the repository that it names. `before`: what an earlier row was about. */
   place(batch: Batch, id: number, at: Address, record: Usable, before?: About): void
   /** Leaves a tombstone, so that what comes late from before it changes nothing. */
@@ -43,28 +47,33 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     db.selectFrom('pull').select('repo').distinct().where('head_repo', '=', p.fork).limit(p.limit),
   )
 
-  function store(batch: Batch, event: RecordEvent & { cid: string }, held: Held | undefined, record: Usable, json: string): void {
-    const { did, collection, rkey, rev, cid } = event
-    const uri = `at://${did}/${collection}/${rkey}`
-    const row = { cid, rev, json, deleted: 0, seen_at: batch.time, backfilled: event.source === 'listed' ? 1 : 0 }
-    if (held === undefined) {
-      const id = records.insert({ uri, did, collection, rkey, ...row })
-      if (record.kind === 'repo') batch.next.push({ kind: 'release', repo: uri })
-      place(batch, id, { uri, did, rkey }, record)
-      return
-    }
+  function insert(batch: Batch, event: Taken, record: Usable, json: string): boolean {
+    const { uri, did, collection, rkey, cid, rev } = event
+    const backfilled = event.source === 'listed' ? 1 : 0
+    const id = records.insert({ uri, did, collection, rkey, cid, rev, json, deleted: 0, seen_at: batch.time, backfilled })
+    if (id === undefined) return false
+    if (record.kind === 'repo') batch.next.push({ kind: 'release', repo: uri })
+    place(batch, id, event, record)
+    return true
+  }
+
+  function replace(batch: Batch, event: Taken, held: Held, record: Usable, json: string): void {
     const before = typed.before(record.kind, held.id)
-    records.replace({ id: held.id, ...row })
+    const { cid, rev } = event
+    const backfilled = event.source === 'listed' ? 1 : 0
+    records.replace({ id: held.id, cid, rev, json, deleted: 0, seen_at: batch.time, backfilled })
     if (before === undefined) waiting.remove(held.id)
-    place(batch, held.id, { uri, did, rkey }, record, before)
+    place(batch, held.id, event, record, before)
   }
 
   function place(batch: Batch, id: number, at: Address, record: Usable, before?: About): void {
-    if (before !== undefined) left(batch, record.kind, before)
+    if (before !== undefined) {
+      left(batch, record.kind, before)
+      typed.remove(record.kind, id)
+    }
     const repo = record.kind === 'repo' ? at.uri : record.value.repo
     // A refs record is its own repository's, and a fork's may be all there is of it.
-    if (record.kind !== 'repo' && record.kind !== 'refs' && records.find(repo) === undefined) {
-      if (before !== undefined) typed.remove(record.kind, id)
+    if (record.kind !== 'repo' && record.kind !== 'refs' && !records.known(repo)) {
       waiting.put({ record_id: id, repo, did: at.did, since: batch.time })
       for (const out of waiting.evict(at.did)) {
         records.forget(out)
@@ -135,5 +144,5 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     batch.wanted = true
   }
 
-  return { store, place, remove, want }
+  return { insert, replace, place, remove, want }
 }

@@ -50,7 +50,7 @@ interface Item {
 }
 
 const BATCH_EVENTS = 500
-const BATCH_MS = 10
+const BATCH_MS = 20
 const SAVE_CURSOR_MS = 1_000
 const RETRY_MS = 500
 /** How long stopping waits for a database that cannot be written to. */
@@ -201,7 +201,10 @@ export function createIngest(options: IngestOptions): Ingest {
   const ingest: Ingest = {
     push(event, frame = 200) {
       if (stopped || size() >= bounds.events || bytes >= bounds.bytes) return false
-      add(event, frame)
+      const last = items.at(-1)?.event
+      // Of what does not concern the index only the time counts, and of several times in a row the last.
+      if (event.kind === 'other' && last?.kind === 'other') last.timeUs = Math.max(last.timeUs, event.timeUs)
+      else add(event, frame)
       return true
     },
     submit(events) {

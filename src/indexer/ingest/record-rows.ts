@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { IndexDatabase } from '../database.ts'
 import { bind } from '../sync-queries.ts'
 
@@ -25,8 +26,10 @@ export interface Incoming {
 
 export interface RecordRows {
   find(uri: string): Held | undefined
-  /** Inserts and gives the new row's id. */
-  insert(row: Incoming): number
+  /** Inserts and gives the new row's id; undefined when there is a row at its address. */
+  insert(row: Incoming): number | undefined
+  /** Whether the index has, or had, something at an address that is asked for often. */
+  known(uri: string): boolean
   replace(row: {
     id: number
     cid: string | null
@@ -39,19 +42,26 @@ export interface RecordRows {
   /** The content is the same at a later revision. */
   setRev(id: number, rev: string): void
   forget(id: number): void
+  /** What was written since the last commit is not there. */
+  rolledBack(): void
   /** Rows of a collection in an account from an address on, in order. */
   range(from: string, to: string, limit: number): { id: number; uri: string; rkey: string; rev: string; deleted: number }[]
 }
 
 /** Statements over `record`, prepared once. */
 export function createRecordRows({ db, sqlite }: IndexDatabase): RecordRows {
+  const seen = new LRUCache<string, true>({ max: 20_000 })
   const find = bind(sqlite, ['uri'], (p: { uri: string }) =>
     db.selectFrom('record').select(['id', 'rev', 'cid', 'deleted']).where('uri', '=', p.uri),
   )
   const insert = bind(
     sqlite,
     ['uri', 'did', 'collection', 'rkey', 'cid', 'rev', 'json', 'deleted', 'seen_at', 'backfilled'],
-    (p: Incoming) => db.insertInto('record').values(p),
+    (p: Incoming) =>
+      db
+        .insertInto('record')
+        .values(p)
+        .onConflict(conflict => conflict.column('uri').doNothing()),
   )
   const replace = bind(
     sqlite,
@@ -73,7 +83,17 @@ export function createRecordRows({ db, sqlite }: IndexDatabase): RecordRows {
   )
   return {
     find: uri => find.get({ uri }),
-    insert: row => Number(insert.run(row).lastInsertRowid),
+    insert(row) {
+      const { changes, lastInsertRowid } = insert.run(row)
+      return changes === 0 ? undefined : Number(lastInsertRowid)
+    },
+    known(uri) {
+      if (seen.has(uri)) return true
+      if (find.get({ uri }) === undefined) return false
+      seen.set(uri, true)
+      return true
+    },
+    rolledBack: () => seen.clear(),
     replace: row => void replace.run(row),
     setRev: (id, rev) => void setRev.run({ id, rev }),
     forget: id => void forget.run({ id }),

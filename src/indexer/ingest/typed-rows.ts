@@ -11,7 +11,7 @@ export interface About {
 }
 
 export interface TypedRows {
-  /** Writes the row of a record, over an earlier one. */
+  /** Writes the row of a record that has none. */
   put(id: number, at: { uri: string; did: string; rkey: string }, record: Usable): void
   /** What the row that is there is about; undefined when there is none. */
   before(kind: Kind, id: number): About | undefined
@@ -40,29 +40,25 @@ export function createTypedRows({ db, sqlite }: IndexDatabase): TypedRows {
   const repo = bind(
     sqlite,
     ['record_id', 'uri', 'did', 'name', 'default_branch', 'transferred_from', 'transferred_to', 'moved_to'],
-    (p: Tables.RepoTable) => db.insertInto('repo').orReplace().values(p),
+    (p: Tables.RepoTable) => db.insertInto('repo').values(p),
   )
-  const refs = bind(sqlite, key, (p: Tables.RefsTable) => db.insertInto('refs').orReplace().values(p))
+  const refs = bind(sqlite, key, (p: Tables.RefsTable) => db.insertInto('refs').values(p))
   const pull = bind(sqlite, [...key, 'uri', 'rkey', 'branch', 'head_repo', 'head_branch', 'settled', 'touched'], (p: Tables.PullTable) =>
-    db.insertInto('pull').orReplace().values(p),
+    db.insertInto('pull').values(p),
   )
-  const queue = bind(sqlite, [...key, 'rkey', 'subject', 'state'], (p: Tables.QueueRecordTable) =>
-    db.insertInto('queue_record').orReplace().values(p),
-  )
+  const queue = bind(sqlite, [...key, 'rkey', 'subject', 'state'], (p: Tables.QueueRecordTable) => db.insertInto('queue_record').values(p))
   const state = bind(sqlite, [...key, 'rkey', 'subject', 'state', 'commit_id', 'batch', 'sound'], (p: Tables.StateTable) =>
-    db.insertInto('state').orReplace().values(p),
+    db.insertInto('state').values(p),
   )
-  const issue = bind(sqlite, [...key, 'uri', 'rkey'], (p: Tables.IssueTable) => db.insertInto('issue').orReplace().values(p))
+  const issue = bind(sqlite, [...key, 'uri', 'rkey'], (p: Tables.IssueTable) => db.insertInto('issue').values(p))
   const check = bind(
     sqlite,
     [...key, 'workflow', 'status', 'ref', 'commit_id', 'base_commit', 'pull', 'is_batch', 'filed_at'],
-    (p: Tables.CheckRunTable) => db.insertInto('check_run').orReplace().values(p),
+    (p: Tables.CheckRunTable) => db.insertInto('check_run').values(p),
   )
-  const lander = bind(sqlite, key, (p: Tables.LanderTable) => db.insertInto('lander').orReplace().values(p))
-  const rerun = bind(sqlite, [...key, 'rkey', 'pull'], (p: Tables.RerunTable) => db.insertInto('rerun').orReplace().values(p))
-  const decision = bind(sqlite, [...key, 'rkey', 'subject', 'ejection'], (p: Tables.DecisionTable) =>
-    db.insertInto('decision').orReplace().values(p),
-  )
+  const lander = bind(sqlite, key, (p: Tables.LanderTable) => db.insertInto('lander').values(p))
+  const rerun = bind(sqlite, [...key, 'rkey', 'pull'], (p: Tables.RerunTable) => db.insertInto('rerun').values(p))
+  const decision = bind(sqlite, [...key, 'rkey', 'subject', 'ejection'], (p: Tables.DecisionTable) => db.insertInto('decision').values(p))
 
   const byId = (build: (p: { id: number }) => Compilable<About>) => bind(sqlite, ['id'], build)
   const befores: Record<Kind, Bound<{ id: number }, About>> = {

@@ -1,5 +1,6 @@
 import type { IndexDatabase } from '../database.ts'
 import type { MemberTable } from '../schema.ts'
+import { isDid } from '../validate/addresses.ts'
 import { createAccounts, readStatus } from './accounts.ts'
 import { applyRecord } from './apply-record.ts'
 import { type Batch, startBatch } from './batch.ts'
@@ -95,6 +96,9 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
         case 'touch':
           for (const repo of event.repos) batch.changed.add(repo)
           return
+        case 'want':
+          for (const did of event.dids) if (isDid(did)) placer.want(batch, did, event.priority)
+          return
         case 'release':
           steps.release(batch, event)
           return
@@ -120,6 +124,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
     abandon() {
       wanted.forget()
       waiting.recount()
+      records.rolledBack()
     },
     cursor: service => tally.cursor(service),
     unreleased: () =>

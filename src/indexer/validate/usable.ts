@@ -80,7 +80,8 @@ export function usable(at: { did: string; collection: string; rkey: string }, re
 /** In atproto's data model; undefined when a link or a blob in it is none. */
 function decoded(json: string): unknown {
   try {
-    return lexParse(json)
+    // What links to nothing is its own JSON.
+    return json.includes('"$link"') ? lexParse(json) : JSON.parse(json)
   } catch {
     return undefined
   }

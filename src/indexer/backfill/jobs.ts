@@ -1,0 +1,109 @@
+import type { IndexDatabase } from '../database.ts'
+import type { BackfillTable } from '../schema.ts'
+import { bind } from '../sync-queries.ts'
+
+export type Job = Pick<BackfillTable, 'subject' | 'kind' | 'priority' | 'rev' | 'progress' | 'tries'>
+
+/** What is to be read, in the database, so that a restart goes on. */
+export interface Jobs {
+  /** The most urgent ones that are due. */
+  due(now: number, limit: number): Job[]
+  /** When the next one is due; undefined when none waits. */
+  nextAt(): number | undefined
+  /** How far a job came. */
+  progress(subject: string, rev: string, progress: string): void
+  done(subject: string, rev: string | null, againAt: number): void
+  /** There is nothing to read; looked for again when something names it after `againAt`. */
+  absent(subject: string, againAt: number): void
+  later(subject: string, at: number, tries: number, error: string | null): void
+  /** Asks the relay for a collection's accounts, once in this database's life. */
+  addRelay(collection: string): void
+  /** Everything is to be read again: the stream has a gap. */
+  restart(): void
+  /** Named accounts that were read long ago are read again: an event may have been lost. */
+  renew(now: number): void
+  pending(): number
+}
+
+export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
+  const due = bind(sqlite, ['now', 'limit'], (p: { now: number; limit: number }) =>
+    db
+      .selectFrom('backfill')
+      .select(['subject', 'kind', 'priority', 'rev', 'progress', 'tries'])
+      .where('state', '=', 'pending')
+      .where('next_at', '<=', p.now)
+      .orderBy('priority')
+      .orderBy('next_at')
+      .limit(p.limit),
+  )
+  const nextAt = bind(sqlite, [], () =>
+    db
+      .selectFrom('backfill')
+      .select(eb => eb.fn.min<number | null>('next_at').as('at'))
+      .where('state', '=', 'pending'),
+  )
+  const progress = bind(sqlite, ['subject', 'rev', 'progress'], (p: { subject: string; rev: string; progress: string }) =>
+    db.updateTable('backfill').set({ rev: p.rev, progress: p.progress }).where('subject', '=', p.subject),
+  )
+  const finish = bind(
+    sqlite,
+    ['subject', 'state', 'rev', 'next_at'],
+    ({ subject, ...row }: Pick<BackfillTable, 'subject' | 'state' | 'rev' | 'next_at'>) =>
+      db
+        .updateTable('backfill')
+        .set({ ...row, progress: null, tries: 0, error: null })
+        .where('subject', '=', subject),
+  )
+  const later = bind(
+    sqlite,
+    ['subject', 'next_at', 'tries', 'error'],
+    ({ subject, ...row }: Pick<BackfillTable, 'subject' | 'next_at' | 'tries' | 'error'>) =>
+      db.updateTable('backfill').set(row).where('subject', '=', subject),
+  )
+  const insert = bind(sqlite, ['subject', 'priority'], (p: { subject: string; priority: number }) =>
+    db
+      .insertInto('backfill')
+      .values({ ...p, kind: 'relay', state: 'pending', rev: null, progress: null, tries: 0, next_at: 0, error: null })
+      .onConflict(conflict => conflict.doNothing()),
+  )
+  const restart = bind(sqlite, [], () =>
+    db
+      .updateTable('backfill')
+      .set({ state: 'pending', progress: null, tries: 0, next_at: 0 })
+      .where('kind', '!=', 'repository')
+      .where('state', '!=', 'absent'),
+  )
+  const renew = bind(sqlite, ['now', 'limit'], (p: { now: number; limit: number }) =>
+    db
+      .updateTable('backfill')
+      .set({ state: 'pending', progress: null })
+      .where('subject', 'in', eb =>
+        eb
+          .selectFrom('backfill')
+          .select('subject')
+          .where('state', '=', 'done')
+          .where('kind', '=', 'account')
+          .where('priority', '<', 3)
+          .where('next_at', '<=', p.now)
+          .limit(p.limit),
+      ),
+  )
+  const count = bind(sqlite, [], () =>
+    db
+      .selectFrom('backfill')
+      .select(eb => eb.fn.countAll<number>().as('n'))
+      .where('state', '=', 'pending'),
+  )
+  return {
+    due: (now, limit) => due.all({ now, limit }),
+    nextAt: () => nextAt.get({})?.at ?? undefined,
+    progress: (subject, rev, text) => void progress.run({ subject, rev, progress: text }),
+    done: (subject, rev, againAt) => void finish.run({ subject, state: 'done', rev, next_at: againAt }),
+    absent: (subject, againAt) => void finish.run({ subject, state: 'absent', rev: null, next_at: againAt }),
+    later: (subject, at, tries, error) => void later.run({ subject, next_at: at, tries, error }),
+    addRelay: collection => void insert.run({ subject: collection, priority: 1 }),
+    restart: () => void restart.run({}),
+    renew: now => void renew.run({ now, limit: 100 }),
+    pending: () => count.get({})?.n ?? 0,
+  }
+}

@@ -1,0 +1,155 @@
+import { mergeOnto } from '../../git/merge.ts'
+import type { Mirror } from '../../git/mirror.ts'
+import { isAncestor, workflowsAt } from '../../git/tip.ts'
+import { oneOf } from '../read/json-list.ts'
+import type { TipFactsTable } from '../schema.ts'
+import type { MirrorContext } from './context.ts'
+import { type Plan, type PlannedPull, planPass } from './plan.ts'
+import { tipRow, writeContained, writeMerge, writeTip } from './store.ts'
+import { syncIndexed } from './sync.ts'
+
+export interface PassOptions {
+  signal: AbortSignal
+  /** Something newer came in: the rest of this pass would be in vain. */
+  outdated: () => boolean
+  /** Merged pulls that somebody looks at. */
+  also?: Iterable<string>
+  /** Merges that git refused, so that they are not tried again at every turn. */
+  refused: Refused
+}
+
+export interface Refused {
+  has(merge: string): boolean
+  add(merge: string): void
+}
+
+/** Merges after which the repository's pages are told. */
+const TOLD_EVERY = 10
+
+/**
+ * One look at a repository in git: its mirror and those of its forks brought up to date, what stands at its tips, and what merging each open pull
+ * gives, those that somebody named has touched first. Only what is not known yet is asked of git; what git refuses is noted, never thrown.
+ * Gives when to look again, if something may pass.
+ */
+export async function lookInto(ctx: MirrorContext, repo: string, options: PassOptions): Promise<number | undefined> {
+  const plan = planPass(ctx.index, repo, options.also)
+  if (plan === undefined) return undefined
+  const own = await syncIndexed(ctx, plan.refs, options.signal)
+  if (!own.ok) return own.retryAt
+  const retries: number[] = []
+  const stop = () => options.signal.aborted || options.outdated()
+  if (await lookAtTips(ctx, plan, own.mirror, stop)) await tell(ctx, repo)
+  let news = 0
+  const forks = new Map<string, Promise<Mirror | undefined>>()
+  for (const pull of plan.pulls) {
+    if (stop()) break
+    const source = pull.headRepo === repo ? own.mirror : await forkOf(pull.headRepo)
+    if (source !== undefined && (await merge(ctx, plan, pull, { target: own.mirror, source }, options))) news += 1
+    if (news > 0 && news % TOLD_EVERY === 0) await tell(ctx, repo)
+  }
+  if (news % TOLD_EVERY > 0) await tell(ctx, repo)
+  return retries.length === 0 ? undefined : Math.min(...retries)
+
+  function forkOf(uri: string): Promise<Mirror | undefined> {
+    const known = forks.get(uri)
+    if (known !== undefined) return known
+    const ready = openFork(uri)
+    forks.set(uri, ready)
+    return ready
+  }
+
+  async function openFork(uri: string): Promise<Mirror | undefined> {
+    const record = plan?.forks.get(uri)
+    if (record === undefined) return undefined
+    const fork = await syncIndexed(ctx, record, options.signal)
+    if (fork.ok) return fork.mirror
+    if (fork.retryAt !== undefined) retries.push(fork.retryAt)
+    return undefined
+  }
+}
+
+async function tell(ctx: MirrorContext, repo: string): Promise<void> {
+  const old = ctx.index.sync.all(ctx.index.db.selectFrom('repo').select('uri').where('moved_to', '=', repo))
+  await ctx.ingest.submit([{ kind: 'touch', repos: [repo, ...old.map(row => row.uri)] }])
+}
+
+async function merge(
+  ctx: MirrorContext,
+  plan: Plan,
+  pull: PlannedPull,
+  mirrors: { target: Mirror; source: Mirror },
+  { refused, signal }: PassOptions,
+): Promise<boolean> {
+  const { tip, head } = pull
+  const key = `${pull.uri} ${tip} ${head}`
+  if (refused.has(key)) return false
+  const outcome = await mergeOnto({ ...mirrors, tip, head, signal })
+  if (!outcome.ok) {
+    // No common history, a head out of bounds: no result, and the pull says that it was not tried.
+    if (!signal.aborted) refused.add(key)
+    return false
+  }
+  writeMerge(ctx.index, {
+    pull: pull.uri,
+    repo: plan.repo,
+    tip,
+    head,
+    applies: outcome.applies ? 1 : 0,
+    conflicts: JSON.stringify(outcome.applies ? [] : outcome.conflicts),
+    more_conflicts: outcome.applies ? 0 : outcome.moreConflicts,
+    changes_checks: outcome.changesChecks ? 1 : 0,
+    empty: outcome.applies && outcome.nothingToLand ? 1 : 0,
+  })
+  return true
+}
+
+/** Writes what stands at each tip and which merged commits are on its branch; true when something of it is new. */
+async function lookAtTips(ctx: MirrorContext, plan: Plan, mirror: Mirror, stop: () => boolean): Promise<boolean> {
+  let news = false
+  for (const [branch, tip] of plan.tips) {
+    if (stop()) break
+    const facts = await tipFacts(ctx, plan.repo, branch, tip, mirror)
+    if (facts === undefined) continue
+    news ||= facts.fresh
+    for (const commit of unknownCommits(ctx, facts.row, plan.merged.get(branch) ?? new Set())) {
+      const found = await isAncestor(mirror, commit, tip)
+      if (!found.ok) continue
+      writeContained(ctx.index, { repo: plan.repo, branch, commit_id: commit, there: found.ancestor, line: facts.row.line, tip })
+      news = true
+    }
+  }
+  return news
+}
+
+async function tipFacts(
+  ctx: MirrorContext,
+  repo: string,
+  branch: string,
+  tip: string,
+  mirror: Mirror,
+): Promise<{ row: TipFactsTable; fresh: boolean } | undefined> {
+  const before = tipRow(ctx.index, repo, branch)
+  if (before?.tip === tip) return { row: before, fresh: false }
+  const found = await workflowsAt(mirror, tip)
+  if (!found.ok) return undefined
+  const forward = before === undefined ? undefined : await isAncestor(mirror, before.tip, tip)
+  const line = (before?.line ?? 0) + (forward?.ok && forward.ancestor ? 0 : 1)
+  const row = { repo, branch, tip, workflows: JSON.stringify(found.workflows), line }
+  writeTip(ctx.index, row)
+  return { row, fresh: true }
+}
+
+/** Of these commits those of which it is not known, for the branch as it is, whether it contains them. */
+function unknownCommits(ctx: MirrorContext, { repo, branch, line, tip }: TipFactsTable, commits: ReadonlySet<string>): string[] {
+  const rows = ctx.index.sync.all(
+    ctx.index.db
+      .selectFrom('commit_on_branch')
+      .select(['commit_id', 'there', 'tip'])
+      .where('repo', '=', repo)
+      .where('branch', '=', branch)
+      .where('line', '=', line)
+      .where('commit_id', 'in', oneOf(commits)),
+  )
+  const known = new Set(rows.filter(row => row.there === 1 || row.tip === tip).map(row => row.commit_id))
+  return [...commits].filter(commit => !known.has(commit))
+}
