@@ -8,7 +8,7 @@ export interface Config {
   publicUrl: string
   /** True when the public address is this machine's own. */
   loopback: boolean
-  /** The server's DID: audience of service tokens and name of the gateway. */
+  /** The server's DID: audience of service tokens and name of the gateway. On loopback it says localhost, the one host that atproto lets have a port. */
   did: Did
   host: string
   port: number
@@ -115,7 +115,7 @@ function configOf(values: z.output<typeof shape>, url: URL, loopback: boolean): 
   return {
     publicUrl: url.origin,
     loopback,
-    did: values.KNOTLESS_DID ?? `did:web:${url.host.replaceAll(':', '%3A')}`,
+    did: values.KNOTLESS_DID ?? `did:web:${(loopback ? `localhost:${url.port || '80'}` : url.host).replaceAll(':', '%3A')}`,
     host: values.HOST,
     port: values.PORT,
     db: values.KNOTLESS_DB,

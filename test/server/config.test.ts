@@ -38,7 +38,7 @@ test('a loopback server has a DID with its port, and trusts no proxy', () => {
     KNOTLESS_METRICS: '9464',
   })
   assert(read.ok)
-  assert.equal(read.config.did, 'did:web:127.0.0.1%3A2590')
+  assert.equal(read.config.did, 'did:web:localhost%3A2590')
   assert.equal(read.config.loopback, true)
   assert.deepEqual(read.config.trustProxy, [])
   assert.deepEqual(read.config.metrics, { host: '127.0.0.1', port: 9464 })

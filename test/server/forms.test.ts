@@ -7,7 +7,7 @@ let server: Served
 before(async () => {
   server = await serve()
 })
-after(() => server.end())
+after(() => server?.end())
 
 async function openForm(): Promise<{ visitor: Visitor; token: string }> {
   const visitor = new Visitor()

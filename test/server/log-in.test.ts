@@ -25,8 +25,8 @@ before(async () => {
   server = await serve(network, { overrides: { now: () => Date.now() + ahead } })
 })
 after(async () => {
-  await server.end()
-  await network.stop()
+  await server?.end()
+  await network?.stop()
 })
 
 const tokens = z.object({

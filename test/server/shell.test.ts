@@ -24,7 +24,7 @@ before(async () => {
     },
   })
 })
-after(() => server.end())
+after(() => server?.end())
 
 test('every kind of answer carries the security headers', async () => {
   for (const path of ['/nowhere', '/healthz', '/xrpc/dev.knotless.nothing', '/static/css/knotless.css', '/.well-known/did.json']) {

@@ -25,7 +25,7 @@ export function guardPages(app: FastifyInstance, ctx: Context): void {
     if (!isSameSite(request.headers, ctx.config.publicUrl)) throw new RefusedRequest(refusals.crossSite(ctx.config.publicUrl), 403)
   })
   app.addHook('preHandler', async (request, reply) => {
-    if (isSafe(request.method) || request.routeOptions.config.ownFormToken === true) return
+    if (isSafe(request.method) || request.is404 || request.routeOptions.config.ownFormToken === true) return
     const visit = visitOf(request)
     if (visit.tokenMatches(tokenOf(request))) return
     // Without a session no form but the door's can be sent: it was another session's, and that has ended.

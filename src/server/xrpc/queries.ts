@@ -30,11 +30,16 @@ export function answerContext(ctx: Context, { view, version }: VersionedView, ca
   return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version }
 }
 
-/** The answer as it leaves. Who has it already, by its ETag, gets 304 from Express, which holds the ETag against the request. */
+/**
+ * The answer as it leaves. Who has it already, by its ETag, gets 304 from Express, which holds the ETag against the request; and would not if
+ * the request said `no-cache`, as Node's fetch does whenever it sends an ETag.
+ */
 export function send<B extends object>(req: IncomingMessage, { body, bytes, etag }: Encoded<B>) {
   const headers = { etag, 'cache-control': 'private, max-age=0, must-revalidate', vary: 'authorization' }
   const encoding = 'application/json' as const
-  return req.headers['if-none-match'] === etag ? { encoding, body, headers } : { encoding, buffer: bytes, headers }
+  if (req.headers['if-none-match'] !== etag) return { encoding, buffer: bytes, headers }
+  delete req.headers['cache-control']
+  return { encoding, body, headers }
 }
 
 /** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */
