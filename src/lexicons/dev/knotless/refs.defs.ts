@@ -29,6 +29,16 @@ type Main = { $type: "dev.knotless.refs";
   "packs":(Pack)[];
 
   /**
+   * Branches that were deleted, the newest last: so that one made again gets a generation of its own (CHK-9).
+   */
+  "gone"?:(GoneBranch)[] | undefined;
+
+  /**
+   * The highest generation of deleted branches that are not listed any more.
+   */
+  "floor"?:number | undefined;
+
+  /**
    * When it was written; fixed over retries of one write (STO-7).
    */
   "updatedAt":l.DatetimeString };
@@ -36,7 +46,7 @@ type Main = { $type: "dev.knotless.refs";
 export type { Main };
 
 /** The git state of a repository in one record: its refs and the packs that hold their objects (STO-1). The key is that of its dev.knotless.repo record. */
-const main = /*#__PURE__*/ l.record<"any", Main>("any", $nsid, /*#__PURE__*/ l.object({"repo":/*#__PURE__*/ l.string({"format":"at-uri"}),"refs":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Ref>((() => ref) as any), {"maxLength":2000}),"packs":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Pack>((() => pack) as any), {"maxLength":2000}),"updatedAt":/*#__PURE__*/ l.string({"format":"datetime"})}));
+const main = /*#__PURE__*/ l.record<"any", Main>("any", $nsid, /*#__PURE__*/ l.object({"repo":/*#__PURE__*/ l.string({"format":"at-uri"}),"refs":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Ref>((() => ref) as any), {"maxLength":2000}),"packs":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Pack>((() => pack) as any), {"maxLength":2000}),"gone":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<GoneBranch>((() => goneBranch) as any), {"maxLength":200})),"floor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"updatedAt":/*#__PURE__*/ l.string({"format":"datetime"})}));
 
 export { main };
 
@@ -112,3 +122,23 @@ export type { Pack };
 const pack = /*#__PURE__*/ l.typedObject<Pack>($nsid, "pack", /*#__PURE__*/ l.object({"id":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"parts":/*#__PURE__*/ l.array(/*#__PURE__*/ l.blob({"accept":["*/*"],"maxSize":52428800}), {"maxLength":2000}),"objects":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"bytes":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})}));
 
 export { pack };
+
+/** A deleted branch. */
+type GoneBranch = { $type?: "dev.knotless.refs#goneBranch";
+
+  /**
+   * The full name.
+   */
+  "name":string;
+
+  /**
+   * Its last generation.
+   */
+  "generation":number };
+
+export type { GoneBranch };
+
+/** A deleted branch. */
+const goneBranch = /*#__PURE__*/ l.typedObject<GoneBranch>($nsid, "goneBranch", /*#__PURE__*/ l.object({"name":/*#__PURE__*/ l.string({"maxLength":255,"minLength":6}),"generation":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})}));
+
+export { goneBranch };
