@@ -1,8 +1,11 @@
+import { join } from 'node:path'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { createGuardedFetch, type GuardedFetch } from '../atproto/guarded-fetch.ts'
 import { createIdentity, type Identity } from '../atproto/identity.ts'
 import { createReader, type Reader } from '../atproto/reader.ts'
+import { createMirrors, type Mirrors } from '../git/mirror.ts'
 import { type IndexDatabase, migrate, openDatabase } from '../indexer/database.ts'
+import { createIndexer, type Indexer } from '../indexer/indexer.ts'
 import { createRepositoryCache, type RepositoryCache } from '../indexer/read.ts'
 import { foldRepository } from '../queue/fold.ts'
 import { createRenderer, type Renderer } from '../views/render.ts'
@@ -34,7 +37,8 @@ export interface Context {
   readonly fetch: GuardedFetch
   readonly identity: Identity
   readonly reader: Reader
-  readonly indexer: StreamWatch
+  readonly mirrors: Mirrors
+  readonly indexer: Indexer
   /** Repositories folded, each kept until something about it changes. */
   readonly repositories: RepositoryCache
   readonly oauth: OAuth
@@ -44,11 +48,6 @@ export interface Context {
   readonly renderer: Renderer
   /** Closes what was opened for it. The app is closed first. */
   close(): Promise<void>
-}
-
-/** How the live stream does. */
-export interface StreamWatch {
-  status(): { connected: boolean; connectedBefore: boolean }
 }
 
 /** What tests put in place of the real thing. */
@@ -92,6 +91,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
         onGone: did => void endSessions(sessions, did, { logger, at: now() }),
       },
     )
+    const reader = overrides.reader ?? createReader({ identity, fetch, now })
+    const mirrors = createMirrors(join(config.dataDir, 'mirrors'))
     return {
       config,
       version: readVersion(),
@@ -103,8 +104,20 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       db,
       fetch,
       identity,
-      reader: overrides.reader ?? createReader({ identity, fetch, now }),
-      indexer: overrides.indexer ?? { status: () => ({ connected: false, connectedBefore: false }) },
+      reader,
+      mirrors,
+      indexer:
+        overrides.indexer ??
+        createIndexer({
+          index: database,
+          identity,
+          reader,
+          mirrors,
+          jetstream: config.jetstreamUrl,
+          relay: config.relayUrl,
+          now,
+          failed: error => logger.error({ err: error }, 'a part of the index failed'),
+        }),
       repositories: createRepositoryCache({ index: database, now, fold: foldRepository }),
       oauth,
       sessions,

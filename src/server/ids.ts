@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 
 /** Makers of names that nobody can guess or that only have to differ. Tests give their own. */
 export interface Ids {
@@ -6,6 +6,8 @@ export interface Ids {
   secret(): string
   /** The number that a person sees when something broke, such as `e-7f3a-19c2`. */
   error(): string
+  /** 0 to 1023: keeps the record keys of two programs of one account apart (REC-7). */
+  clock(): number
   /** Of a request, for the log. */
   request(): string
 }
@@ -16,6 +18,7 @@ export function createIds(): Ids {
   return {
     secret: () => randomBytes(32).toString('base64url'),
     error: () => `e-${randomBytes(2).toString('hex')}-${randomBytes(2).toString('hex')}`,
+    clock: () => randomInt(1024),
     request: () => `${start}-${++requests}`,
   }
 }

@@ -32,6 +32,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   async function start(): Promise<void> {
     if (config.metrics !== undefined) metrics = await serveMetrics(context.metrics.registry, config.metrics)
     await app.listen({ host: config.host, port: config.port })
+    context.indexer.start()
     purging = setInterval(() => void purge(context), PURGE_EVERY)
     purging.unref()
     await purge(context)
@@ -45,6 +46,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
       closing.closeAllConnections()
       await new Promise<void>(resolve => closing.close(() => resolve()))
     }
+    await context.indexer.stop()
     await context.close()
   }
 

@@ -1,8 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
+import { createPageContext } from './create.ts'
+import { addHomePage } from './home-page.ts'
+import { addPullActions } from './pull-actions.ts'
+import { addPullPage } from './pull-page.ts'
+import { addQueuePage } from './queue-page.ts'
+import { addRepositoryPage } from './repository-page.ts'
 import { addSettings } from './settings.ts'
 
 /** Every page and action, one file each. They run in a scope that knows the visit, parses forms and has checked their tokens. */
 export function addPages(app: FastifyInstance, ctx: Context): void {
+  const pages = createPageContext(ctx)
+  addHomePage(app, pages)
   addSettings(app, ctx)
+  addRepositoryPage(app, pages)
+  addQueuePage(app, pages)
+  addPullPage(app, pages)
+  addPullActions(app, pages)
 }

@@ -1,0 +1,21 @@
+import { handlesOf } from '../../indexer/read.ts'
+import { createActions } from '../actions/create.ts'
+import type { Context } from '../context.ts'
+import { createChanges } from './changes.ts'
+import type { PageContext } from './context.ts'
+import { createPageCache } from './page-cache.ts'
+
+/** What pages need, over the server's context. */
+export function createPageContext(ctx: Context): PageContext {
+  return {
+    ...ctx,
+    actions: createActions(ctx),
+    changes: createChanges(ctx.mirrors),
+    pageCache: createPageCache(ctx.now),
+    accounts(dids) {
+      const handles = handlesOf(ctx.database, dids)
+      return did => handles.get(did)
+    },
+    onChanged: listener => ctx.indexer.onChanged(listener),
+  }
+}
