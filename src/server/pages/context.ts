@@ -1,5 +1,4 @@
 import type { RepositoryCache } from '../../indexer/read.ts'
-import type { Names } from '../../queue/words/phrase.ts'
 import type { ActionContext } from '../actions/context.ts'
 import type { Context } from '../context.ts'
 import type { Changes } from './changes.ts'
@@ -11,8 +10,6 @@ export interface PageContext extends Context {
   readonly actions: ActionContext
   readonly changes: Changes
   readonly pageCache: PageCache
-  /** Handles of these accounts. */
-  accounts(dids: Iterable<string>): Names
   /** Tells of every change to what is known about a repository, until the returned function is called. */
   onChanged(listener: (change: { repo: string; version: number }) => void): () => void
 }

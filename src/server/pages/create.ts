@@ -1,4 +1,3 @@
-import { handlesOf } from '../../indexer/read.ts'
 import { createActions } from '../actions/create.ts'
 import type { Context } from '../context.ts'
 import { createChanges } from './changes.ts'
@@ -12,10 +11,6 @@ export function createPageContext(ctx: Context): PageContext {
     actions: createActions(ctx),
     changes: createChanges(ctx.mirrors),
     pageCache: createPageCache(ctx.now),
-    accounts(dids) {
-      const handles = handlesOf(ctx.database, dids)
-      return did => handles.get(did)
-    },
     onChanged: listener => ctx.indexer.onChanged(listener),
   }
 }

@@ -6,6 +6,7 @@ import type { HomePage, RepositoryLine } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
+import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 import { sendHtml } from './send.ts'
 
@@ -71,7 +72,7 @@ function lineOf(ctx: PageContext, row: RepositoryRow, viewer: string | undefined
   const found = ctx.repositories.viewOf(row.uri)
   if (found === undefined) return []
   const { view, version } = found
-  const names = ctx.accounts([view.roles.owner, ...(view.lander === undefined ? [] : [view.lander.did])])
+  const names = namesOf(ctx.database, view)
   return [
     {
       uri: row.uri,

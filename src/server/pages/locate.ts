@@ -1,9 +1,10 @@
 import { makeAtUri, parseDid, parseHandle, parseRecordKey } from '../../atproto/ids.ts'
-import { didOfHandle, findRepository, handlesOf, type RepositoryRow } from '../../indexer/read.ts'
+import { didOfHandle, findRepository, type RepositoryRow } from '../../indexer/read.ts'
 import type { AnswerContext } from '../../queue/answers/context.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import type { Names } from '../../queue/words/phrase.ts'
 import type { RepoHead } from '../../views/models.ts'
+import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 
 /** A repository as a page is about it. */
@@ -69,7 +70,7 @@ function isOf(view: RepositoryView, uri: string): boolean {
 
 function located(ctx: PageContext, row: RepositoryRow, found: { view: RepositoryView; version: number }): Located {
   const { view, version } = found
-  const names = namesIn(ctx, view)
+  const names = namesOf(ctx.database, view)
   const { defaultBranch } = view.record.value
   const queued = view.branches.get(defaultBranch)?.queue.length ?? 0
   const head = { uri: row.uri, owner: { did: row.did, handle: row.handle }, name: row.name, defaultBranch, queued }
@@ -79,25 +80,4 @@ function located(ctx: PageContext, row: RepositoryRow, found: { view: Repository
 /** What the answers of the rules take, for one request. */
 export function answerContext(ctx: PageContext, at: Located, caller: string | undefined): AnswerContext {
   return { now: ctx.now(), caller, names: at.names, version: at.version }
-}
-
-const known = new WeakMap<RepositoryView, Names>()
-
-/** Handles of everybody that a view names. A view is folded anew when one of them changes. */
-function namesIn(ctx: PageContext, view: RepositoryView): Names {
-  const before = known.get(view)
-  if (before !== undefined) return before
-  const { roles, pulls } = view
-  const dids = new Set([roles.owner, ...roles.collaborators, ...roles.runners, ...view.sleeping.map(record => record.did)])
-  if (view.lander !== undefined) dids.add(view.lander.did)
-  for (const pull of pulls.values()) {
-    dids.add(pull.pull.did)
-    for (const record of pull.history) dids.add(record.did)
-    const [, headOwner] = /^at:\/\/([^/]+)\//.exec(pull.pull.value.head.repo) ?? []
-    if (headOwner !== undefined) dids.add(headOwner)
-  }
-  const handles = handlesOf(ctx.database, dids)
-  const names: Names = did => handles.get(did)
-  known.set(view, names)
-  return names
 }

@@ -10,6 +10,7 @@ import type { Account, Paging, RepositoryPage, SleepingRecord } from '../../view
 import { accountName, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
+import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
@@ -140,8 +141,7 @@ function settledPulls(ctx: PageContext, request: FastifyRequest, at: Located, as
 function movedTo(ctx: PageContext, view: RepositoryView): RepositoryPage['movedTo'] {
   if (view.movedTo === undefined) return undefined
   const { did, rkey } = view.record
-  const found = ctx.accounts([did])
-  return { owner: { did, handle: found(did) }, name: rkey }
+  return { owner: { did, handle: namesOf(ctx.database)(did) }, name: rkey }
 }
 
 /** Records that wait for their time, for the owner to see, so that none wakes unseen (REC-3). */
