@@ -1,6 +1,7 @@
 import type { Server } from '@atproto/xrpc-server'
 import { dev } from '../../lexicons/index.ts'
 import type { Context } from '../context.ts'
+import type { Front } from './front.ts'
 import { getMergeStatus } from './getMergeStatus.ts'
 import { getQueue } from './getQueue.ts'
 import { listChecks } from './listChecks.ts'
@@ -8,10 +9,10 @@ import { listPulls } from './listPulls.ts'
 import { listQueues } from './listQueues.ts'
 
 /** Every method that is built. The others of the lexicons answer 501 MethodNotImplemented, as an unknown one does. */
-export function addMethods(xrpc: Server, ctx: Context): void {
-  xrpc.add(dev.knotless.getMergeStatus, getMergeStatus(ctx))
-  xrpc.add(dev.knotless.getQueue, getQueue(ctx))
-  xrpc.add(dev.knotless.listChecks, listChecks(ctx))
-  xrpc.add(dev.knotless.listPulls, listPulls(ctx))
-  xrpc.add(dev.knotless.listQueues, listQueues(ctx))
+export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
+  xrpc.add(dev.knotless.getMergeStatus, getMergeStatus(ctx, front))
+  xrpc.add(dev.knotless.getQueue, getQueue(ctx, front))
+  xrpc.add(dev.knotless.listChecks, listChecks(ctx, front))
+  xrpc.add(dev.knotless.listPulls, listPulls(ctx, front))
+  xrpc.add(dev.knotless.listQueues, listQueues(ctx, front))
 }

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, Fa
 import type { Context } from '../context.ts'
 import { RefusedRequest } from '../http/errors.ts'
 import { xrpcName } from '../refusals.ts'
+import { createFront } from './front.ts'
 import { addMethods } from './methods.ts'
 
 /** The largest input of a procedure, in bytes. */
@@ -34,7 +35,8 @@ export function mountXrpc(app: FastifyInstance, ctx: Context): void {
   })
 
   xrpc.router.disable('x-powered-by')
-  addMethods(xrpc, ctx)
+  const front = createFront()
+  addMethods(xrpc, ctx, front)
 
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -47,7 +49,8 @@ export function mountXrpc(app: FastifyInstance, ctx: Context): void {
   app.route({
     method: ['GET', 'POST'],
     url: '/xrpc/*',
-    handler(request, reply) {
+    async handler(request, reply) {
+      if (await front.answer(request, reply)) return reply
       reply.hijack()
       for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined) reply.raw.setHeader(name, value)

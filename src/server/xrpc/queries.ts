@@ -1,6 +1,5 @@
 /** What the queries have in common: whose answer it is, from when, and how refusals and answers leave. */
-import type { IncomingMessage } from 'node:http'
-import { InvalidRequestError } from '@atproto/xrpc-server'
+import { type HandlerContext, InvalidRequestError } from '@atproto/xrpc-server'
 import { type Did, parseHandle } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import { didOfHandle, type VersionedView, versionOf } from '../../indexer/read.ts'
@@ -10,36 +9,44 @@ import { pullNotFound, type Refusal, repoNotFound } from '../../queue/words/refu
 import type { Context } from '../context.ts'
 import { namesOf } from '../names.ts'
 import { xrpcName } from '../refusals.ts'
-import { type AnswerCache, createAnswerCache, type Encoded, type Made } from './answer-cache.ts'
+import { type AnswerCache, createAnswerCache, type Made } from './answer-cache.ts'
+import type { Caller } from './caller.ts'
+import { answerHeaders, type Front } from './front.ts'
 
-/** A cache of one method's answers that follows the versions of this server's index. */
-export function answersOf<B extends object>(ctx: Context): AnswerCache<B> {
-  return createAnswerCache<B>({
+/** What came in, as xrpc-server gives it to a handler. */
+interface Question {
+  req: Pick<HandlerContext['req'], 'url' | 'headers'>
+  params: object
+  auth: Caller
+}
+
+/**
+ * Answers one method's questions: from what was made a moment ago, else by `make`. Whose question it was is part of what is kept. Who has the
+ * answer already, by its ETag, gets 304 from Express, which holds the ETag against the request; and would not if the request said `no-cache`,
+ * as Node's fetch does whenever it sends an ETag.
+ */
+export function createQuery<B extends object>(ctx: Context, front: Front) {
+  const answers: AnswerCache<B> = createAnswerCache<B>({
     versionOf: repo => versionOf(ctx.database, repo),
     count: result => ctx.metrics.xrpcCache.inc({ result }),
   })
-}
-
-/** The key of an answer: what was asked, as it was read, and by whom. */
-export function answerKey(params: object, caller: Did | undefined): string {
-  return JSON.stringify([caller ?? '', params])
+  return async ({ req, params, auth }: Question, make: (caller: Did | undefined) => Made<B> | Promise<Made<B>>) => {
+    const { caller } = auth.credentials
+    const key = JSON.stringify([caller ?? '', params])
+    const ask = () => answers.get(key, () => make(caller))
+    const { body, bytes, etag } = await ask()
+    if (caller === undefined) front.remember(req.url, ask)
+    const headers = { ...answerHeaders, etag }
+    const encoding = 'application/json' as const
+    if (req.headers['if-none-match'] !== etag) return { encoding, buffer: bytes, headers }
+    delete req.headers['cache-control']
+    return { encoding, body, headers }
+  }
 }
 
 /** What answers about a repository are made with. */
 export function answerContext(ctx: Context, { view, version }: VersionedView, caller: Did | undefined): AnswerContext {
   return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version }
-}
-
-/**
- * The answer as it leaves. Who has it already, by its ETag, gets 304 from Express, which holds the ETag against the request; and would not if
- * the request said `no-cache`, as Node's fetch does whenever it sends an ETag.
- */
-export function send<B extends object>(req: IncomingMessage, { body, bytes, etag }: Encoded<B>) {
-  const headers = { etag, 'cache-control': 'private, max-age=0, must-revalidate', vary: 'authorization' }
-  const encoding = 'application/json' as const
-  if (req.headers['if-none-match'] !== etag) return { encoding, buffer: bytes, headers }
-  delete req.headers['cache-control']
-  return { encoding, body, headers }
 }
 
 /** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */
