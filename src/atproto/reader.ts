@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { checkedAgainst, isBlobCid } from './blob-stream.ts'
 import { clockSkewMs } from './clock-skew.ts'
+import type { GuardedAnswer } from './guarded-answer.ts'
 import type { GuardedFetch } from './guarded-fetch.ts'
 import type { Identity } from './identity.ts'
 import type { Did, Nsid, RecordKey } from './ids.ts'
@@ -15,7 +16,7 @@ import {
   readRepos,
   readState,
 } from './reader-answers.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError, type UpstreamReason } from './upstream-error.ts'
 import { isNotThere, lexOf, type XrpcAnswer, type XrpcParams, type XrpcRequest, xrpcGet, xrpcUrl } from './xrpc-read.ts'
 
 export type { AccountState, ReadRecord, RecordPage } from './reader-answers.ts'
@@ -61,6 +62,8 @@ const PAGE_BYTES = 8 * 2 ** 20
 const SMALL_BYTES = 256 * 2 ** 10
 const MAX_PAGE = 100
 
+const MAY_HAVE_MOVED: ReadonlySet<UpstreamReason> = new Set(['refused', 'timeout', 'status'])
+
 export function createReader(options: { identity: Identity; fetch: GuardedFetch; now: () => number }): Reader {
   const { identity, fetch } = options
   const skews = new LRUCache<string, number>({ max: 5_000 })
@@ -72,18 +75,42 @@ export function createReader(options: { identity: Identity; fetch: GuardedFetch;
     return asked
   }
 
-  async function serverOf(did: Did): Promise<string | undefined> {
-    return (await identity.resolveDocument(did))?.pds
-  }
-
-  /** One question to the account's server; undefined when the account has none, or the server says that it is not there. */
-  async function askServer(did: Did, method: Nsid, params: XrpcParams, request: XrpcRequest) {
-    const server = await serverOf(did)
-    if (server === undefined) return undefined
+  /** One question to a server about an account; `absent` when it says that what was asked for, or the account, is not there. */
+  async function askAt(server: string, method: Nsid, params: XrpcParams, request: XrpcRequest): Promise<GuardedAnswer | 'absent'> {
     const { answer, refusal } = await ask(server, method, params, request)
     if (refusal === undefined) return answer
-    if (isNotThere(refusal)) return undefined
+    if (isNotThere(refusal)) return 'absent'
     throw new UpstreamError('status', answer.host, `answered ${refusal.status}`, { status: refusal.status })
+  }
+
+  /**
+   * One question to the account's server; undefined when the account has none, or what was asked for is not there. When a server remembered as
+   * the account's own does not have it, or does not answer, the account may have moved: that is looked up, and the new server asked.
+   */
+  async function askServer(did: Did, method: Nsid, params: XrpcParams, request: XrpcRequest): Promise<GuardedAnswer | undefined> {
+    const server = (await identity.resolveDocument(did))?.pds
+    if (server === undefined) return undefined
+    const first = await askAt(server, method, params, request).catch((error: unknown) => {
+      if (error instanceof UpstreamError && MAY_HAVE_MOVED.has(error.reason)) return error
+      throw error
+    })
+    if (first !== 'absent' && !(first instanceof UpstreamError)) return first
+    const moved = await newServer(did, server)
+    if (moved !== undefined) {
+      const second = await askAt(moved, method, params, request)
+      return second === 'absent' ? undefined : second
+    }
+    if (first instanceof UpstreamError) throw first
+    return undefined
+  }
+
+  /** Where an account is now, if that is another server than the one remembered and can be told. */
+  async function newServer(did: Did, old: string): Promise<string | undefined> {
+    const document = await identity.resolveDocument(did, { fresh: true }).catch((error: unknown) => {
+      if (error instanceof UpstreamError) return undefined
+      throw error
+    })
+    return document?.pds === old ? undefined : document?.pds
   }
 
   async function getRecord(did: Did, collection: Nsid, rkey: RecordKey, { signal }: { signal?: AbortSignal } = {}) {
@@ -158,7 +185,7 @@ export function createReader(options: { identity: Identity; fetch: GuardedFetch;
   }
 
   async function clockSkew(did: Did) {
-    const server = await serverOf(did)
+    const server = (await identity.resolveDocument(did))?.pds
     return server === undefined ? undefined : skews.get(new URL(server).host)
   }
 

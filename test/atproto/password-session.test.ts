@@ -6,6 +6,7 @@ import { createWriter } from '../../src/atproto/writer.ts'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { serveHttp } from '../support/http-server.ts'
+import { until } from '../support/until.ts'
 
 let network: Network
 let alice: DevAccount
@@ -31,6 +32,8 @@ async function expiring(t: TestContext) {
     const body = Buffer.concat(await Array.fromAsync(request))
     if (refresh) refreshes += 1
     if (refresh ? !refreshable : expired) {
+      // An answer under way while the session is refreshed.
+      if (request.url?.includes('describeServer')) await until(() => !expired)
       response.writeHead(400).end(JSON.stringify({ error: 'ExpiredToken', message: 'Token has expired' }))
       return
     }
@@ -103,6 +106,18 @@ test('many requests with an expired token refresh it once', async t => {
     all.map(response => response.status),
     [200, 200, 200, 200, 200],
   )
+  assert.equal(pds.refreshes(), 1)
+})
+
+test('an answer that comes late, to the token before, does not refresh again', async t => {
+  const pds = await expiring(t)
+  const session = await logInAt(pds.url)
+  pds.expire()
+  const [late, early] = await Promise.all([
+    session.fetchHandler('/xrpc/com.atproto.server.describeServer'),
+    session.fetchHandler('/xrpc/com.atproto.server.getSession'),
+  ])
+  assert.deepEqual([late.status, early.status], [200, 200])
   assert.equal(pds.refreshes(), 1)
 })
 

@@ -202,3 +202,27 @@ test('REC-8 a server’s clock that is ahead shows in what is read', async t => 
   await reader.getRecord(did, things, 'one')
   assert.equal(await reader.clockSkew(did), 120_000)
 })
+
+test('an account that has moved since it was looked up is read at its new server', async t => {
+  const emptied = await serveHttp(saying({ error: 'RepoDeactivated', message: 'moved' }, 400))
+  t.after(() => emptied.close())
+  for (const old of ['http://127.0.0.1:9', emptied.url]) {
+    let time = Date.now()
+    let pds: string | undefined = old
+    const reader = await readerOf(t, saying(record('one')), { pds: url => pds ?? url, now: () => time })
+    await reader.clockSkew(did)
+    pds = undefined
+    time += 6_000
+    assert.equal((await reader.getRecord(did, things, 'one'))?.rkey, 'one', old)
+  }
+})
+
+test('an account that has not moved is asked for once', async t => {
+  let asked = 0
+  const reader = await readerOf(t, (_request, response) => {
+    asked += 1
+    response.writeHead(503).end()
+  })
+  await assert.rejects(reader.getRecord(did, things, 'one'), because('status'))
+  assert.equal(asked, 1)
+})

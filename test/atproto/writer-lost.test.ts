@@ -49,6 +49,18 @@ function thing(rkey: RecordKey, n = 1) {
   return { collection: things, rkey, record: { $type: things, n } } as const
 }
 
+/** A session in which somebody else is quicker than each look at what was written. */
+function racing(other: () => Promise<unknown>): AccountSession {
+  sent = []
+  return {
+    did: session.did,
+    async fetchHandler(path, init) {
+      if (path.includes(read)) await other()
+      return session.fetchHandler(path, init)
+    },
+  }
+}
+
 test('STO-7 a create whose answer was lost is found by reading and not sent again', async () => {
   const w = await writer()
   network.faults.add({ fault: 'lose', method: create, times: 1 })
@@ -80,6 +92,21 @@ test('STO-7 a batch whose answer was lost is found by the keys it created, thoug
   assert.deepEqual(made, { ok: true, cids: [(await alice.get(things, 'batch'))?.cid] })
   const again = await w.applyWrites(one)
   assert.deepEqual(again, made, 'and the same call again, its swap lost to itself, is success')
+})
+
+test('STO-7 a batch whose answer was lost is known by what it created, though what it changed was changed again', async () => {
+  await alice.put(things, 'changed', { n: 0 })
+  network.faults.add({ fault: 'lose', method: apply, times: 1 })
+  const raced = createWriter({ session: racing(() => alice.put(things, 'changed', { n: 99 })), now: Date.now })
+  const writes = [
+    { action: 'update', ...thing('changed', 6) },
+    { action: 'create', ...thing('made', 7) },
+  ] as const
+  assert.ok((await raced.applyWrites({ writes })).ok)
+  assert.deepEqual(
+    sent.filter(method => method === apply),
+    [apply],
+  )
 })
 
 test('STO-7 a write that never arrived is sent again, once reading has shown so', async () => {
@@ -131,14 +158,7 @@ test('STO-7 a garbled answer is a lost one', async () => {
 test('STO-7 a swap lost after a lost answer is not settled: the write may have been there and gone', async () => {
   const before = await alice.put(things, 'over', { n: 0 })
   network.faults.add({ fault: 'lose', method: put, times: 1 })
-  const racing: AccountSession = {
-    did: session.did,
-    async fetchHandler(path, init) {
-      if (path.includes(read)) await alice.put(things, 'over', { n: 99 })
-      return session.fetchHandler(path, init)
-    },
-  }
-  const raced = createWriter({ session: racing, now: Date.now })
+  const raced = createWriter({ session: racing(() => alice.put(things, 'over', { n: 99 })), now: Date.now })
   const lost = await raced.putRecord({ ...thing('over'), swapRecord: before.cid })
   assert.ok(!lost.ok)
   assert.deepEqual([lost.code, lost.settled], ['swap-lost', false])
@@ -173,4 +193,15 @@ test('an upload whose answer was lost is sent again: the same bytes are the same
   network.faults.add({ fault: 'lose', method: 'com.atproto.repo.uploadBlob', times: 1 })
   const upload = await w.uploadBlob(Buffer.from('bytes'), 'text/plain')
   assert.ok(upload.ok && upload.blob.size === 5)
+})
+
+test('STO-5 a reference to other bytes than those uploaded is not taken', async () => {
+  const other = await (await writer()).uploadBlob(Buffer.from('other bytes'), 'text/plain')
+  assert.ok(other.ok)
+  const lying: AccountSession = {
+    did: session.did,
+    fetchHandler: async () => Response.json({ blob: { ...other.blob, ref: { $link: other.blob.ref.toString() } } }),
+  }
+  const upload = await createWriter({ session: lying, now: Date.now }).uploadBlob(Buffer.from('these bytes'), 'text/plain')
+  assert.ok(!upload.ok && upload.code === 'upstream-failed')
 })
