@@ -102,9 +102,16 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
   if (pull.entry === undefined || place === undefined) return ejected(pull, stands)
   if (batch === undefined) {
     const life = landerLife(view, view.branches.get(branch), asking)
-    const { owner } = view.roles
+    const { owner, name } = repoOf(view)
     if (!life.alive) {
-      const stranded = { since: life.seenAt, now: asking.now, owner, isOwner: asking.caller === owner }
+      const stranded = {
+        unnamed: life.did === undefined,
+        name,
+        since: life.seenAt,
+        now: asking.now,
+        owner,
+        isOwner: asking.caller === owner,
+      }
       return { parts: { key: 'queued-stranded', ...place, ...stranded }, since: life.seenAt ?? since, beside }
     }
     return {

@@ -1,4 +1,5 @@
 /** Where a pull stands (STA-1 to STA-3, STA-5), in parts and in words. */
+import { repoOf } from './admission.ts'
 import type { Asking } from './asking.ts'
 import { goingPreflights } from './at-head.ts'
 import { landerLife } from './lander-life.ts'
@@ -128,8 +129,9 @@ function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Ask
   const life = landerLife(view, branch, asking)
   const started = runs.map(run => millis(run.value.startedAt)).filter(time => time !== undefined)
   let why: Phrase
-  if (!life.alive) why = whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
-  else if (life.did !== undefined && !view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
+  if (life.did === undefined) why = whyWords({ key: 'no-runners', ...repoOf(view) })
+  else if (!life.alive) why = whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
+  else if (!view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
   else if (preflights.length > 0)
     why = whyWords({ key: 'flight-running', names: preflights, since: started.length > 0 ? Math.min(...started) : undefined })
   else why = whyWords({ key: (branch?.batches.length ?? 0) > 1 ? 'next' : 'ready' })

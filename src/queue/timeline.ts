@@ -53,9 +53,14 @@ function ofRecords(pull: PullView): TimelineEvent[] {
     const made = { ...event(partsOf(record, pull, queuedBefore), at, record.uri) }
     if (record.value.state === 'queued') queuedBefore = true
     if ('checks' in record.value && record.value.checks !== undefined) made.failed = record.value.checks
-    if (!record.backfilled && record.seenAt - at > LATE) made.seenAt = record.seenAt
+    if (isQueueRecord(record) && !record.backfilled && record.seenAt - at > LATE) made.seenAt = record.seenAt
     return made
   })
+}
+
+/** REC-9 is about queue records. */
+function isQueueRecord(record: { uri: string }): boolean {
+  return record.uri.includes('/dev.knotless.queue/')
 }
 
 function partsOf(record: Stored<QueueRecord> | Stored<StateRecord>, pull: PullView, again: boolean): TimelineParts {

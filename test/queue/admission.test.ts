@@ -199,6 +199,13 @@ test('ADM-6 a lander that is not named counts as well, when its checks are passe
   assert.equal(verdict(judge.queue(history, pull, { caller: bob, checks: [failed] }), history).split(' ')[0], 'checks-failed')
 })
 
+test('ADM-6 comes before ADM-2: a failed check is said even where no runner is named', () => {
+  const { history, pull } = open({ runners: [] })
+  history.lander(carol)
+  const failed = atHead(history, pull, {}, carol)
+  assert.equal(verdict(judge.queue(history, pull, { caller: bob, checks: [failed] }), history).split(' ')[0], 'checks-failed')
+})
+
 test('ADM-7 neither a missing check nor a pull ahead of it refuses', () => {
   const { history, pull } = open()
   const ahead = history.pull(carol)

@@ -165,6 +165,8 @@ test('STA-7 batches of runners that are not named are not shown, whoever files t
     const { history, pulls } = queue(1)
     fileBatch(history, { tip: LOW, pulls, runs: { test: 'running' }, by })
     assert.deepEqual(flight(history), {})
+    const { pulls: views, roles } = history.view()
+    assert.deepEqual(readEveryBatch({ branch: 'main', tip: TIP, generation: 1, checks: history.checks, pulls: views, roles }), [])
   }
 })
 
@@ -250,11 +252,9 @@ test('batches that claim to stand on one another in a circle, or in a tower, end
   const { history, pulls } = queue(1)
   fileBatch(history, { tip: LOW, base: HIGH, pulls, runs: { test: 'success' } })
   fileBatch(history, { tip: HIGH, base: LOW, pulls, runs: { test: 'failure' } })
-  flight(history)
+  assert.deepEqual(flight(history), {})
   for (let i = 1; i < 3000; i++) fileBatch(history, { tip: commit(0x10000 + i), base: commit(0xffff + i), pulls, runs: { test: 'queued' } })
-  const before = performance.now()
   assert.ok(Object.keys(flight(history)).length <= 20)
-  assert.ok(performance.now() - before < 5000)
 })
 
 test('the order of checks changes nothing', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Asking } from '../../src/queue/asking.ts'
 import { mergeBox } from '../../src/queue/box.ts'
+import { standing } from '../../src/queue/standing.ts'
 import { merges, text } from './asking-support.ts'
 import { fileBatch, land } from './batch-support.ts'
 import { type AtUri, alice, bob, carol, commit, dave, History, MINUTE, mallory, rigby } from './support.ts'
@@ -150,6 +151,20 @@ test('STA-4 queued and stranded never look alike', () => {
   ])
   const { tone, since } = box(history, pull, { lastSeen: new Map([[rigby, { at: history.now - 60 * MINUTE }]]) })
   assert.deepEqual([tone, since], ['danger', history.now - 60 * MINUTE])
+})
+
+test('STA-4 a queued pull of a repository that names no runner any more says that', () => {
+  const { history, pull } = open()
+  history.queued(bob, pull)
+  history.edit({ runners: [] })
+  assert.deepEqual(said(history, pull), [
+    'queued-stranded',
+    'Queued, 1st of 1, but no runner is named',
+    'alice.test/orchard names no runner, so nothing lands it; it keeps its place. Tell alice.test.',
+  ])
+  const now = history.now + MINUTE
+  const { why } = standing(history.view(now), history.see(pull, now), { now })
+  assert.equal(text(why, history), 'Waiting: alice.test/orchard names no runner, so nothing lands it. It keeps its place.')
 })
 
 test('a pull that waits for its pre-flight says so in the box', () => {

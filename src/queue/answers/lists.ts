@@ -43,12 +43,7 @@ function pulls<W>(view: RepositoryView, query: PullsQuery, ctx: AnswerContext, v
       (author === undefined || pull.pull.did === author),
   )
   const placeOf = ({ pull }: PullView) => `${pull.rkey}:${pull.did}`
-  const page = pageOf(
-    chosen.sort((a, b) => order(placeOf(b), placeOf(a))),
-    placeOf,
-    query,
-    true,
-  )
+  const page = pageOf(newestFirst(chosen, placeOf), placeOf, query, true)
   const shown = page.items.map(pull => ({
     pull: pullView(pull, ctx.names),
     standing: standingView(standing(view, pull, ctx), voice, ctx.names),
@@ -83,13 +78,15 @@ export function checksAnswer(
       (commit === undefined || value.commit === commit) &&
       (branch === undefined || (value.batch !== undefined && isRefOf(value.ref, branch))),
   )
-  const page = pageOf(
-    chosen.sort((a, b) => order(checkPlace(b), checkPlace(a))),
-    checkPlace,
-    query,
-    true,
-  )
+  const page = pageOf(newestFirst(chosen, checkPlace), checkPlace, query, true)
   return { ok: true, body: { checks: page.items.map(run => checkView(run, ctx.names)), cursor: page.cursor } }
+}
+
+function newestFirst<T>(items: readonly T[], placeOf: (item: T) => string): T[] {
+  return items
+    .map(item => ({ item, place: placeOf(item) }))
+    .sort((a, b) => order(b.place, a.place))
+    .map(({ item }) => item)
 }
 
 /** Filing time, padded so that it sorts as text, then address; cut to what a cursor may hold. */

@@ -35,7 +35,18 @@ export type BoxParts =
     }
   | { key: 'in-ahead'; size: number; under: number; outcome?: 'passed' | 'red' | undefined }
   | { key: 'queued'; position: number; length: number; preflights: readonly string[]; why: Phrase }
-  | { key: 'queued-stranded'; position: number; length: number; since?: number | undefined; now: number; owner: string; isOwner: boolean }
+  /** `unnamed`: the repository names no runner, so there is none to wait for. */
+  | {
+      key: 'queued-stranded'
+      unnamed: boolean
+      name: string
+      position: number
+      length: number
+      since?: number | undefined
+      now: number
+      owner: string
+      isOwner: boolean
+    }
   | { key: 'ejected'; reason: string; says: Phrase }
   /** `files` says how many are named. */
   | { key: 'conflict'; branch: string; tip: string; files: number }
@@ -147,6 +158,13 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
         parts.preflights.length === 0 ? 'queued' : 'queued-flight',
       )
     case 'queued-stranded': {
+      if (parts.unnamed) {
+        const name = repoName(parts.owner, parts.name)
+        return box(
+          say`Queued, ${place(parts.position, parts.length)}, but no runner is named`,
+          say`${name} names no runner, so nothing lands it; it keeps its place. ${parts.isOwner ? say`Name a runner, and it goes on.` : say`Tell ${who(parts.owner)}.`}`,
+        )
+      }
       const seen = parts.since === undefined ? say`None yet.` : say`None since ${clock(parts.since, parts.now)}.`
       const advice = parts.isOwner ? say`Start a runner, and it goes on.` : say`Tell ${who(parts.owner)}.`
       return box(

@@ -1,5 +1,5 @@
 /** Where a pull stands, in the fixed words of STA-1, and why it does not move. */
-import { ago, clock, code, commit, join, lasting, list, type Phrase, type PhrasePart, place, say, span, who } from './phrase.ts'
+import { ago, clock, code, commit, join, lasting, list, type Phrase, type PhrasePart, place, repoName, say, span, who } from './phrase.ts'
 
 /** What the words of a standing are made of. Commits are whole ids, people are DIDs. */
 export type StandingParts =
@@ -62,6 +62,7 @@ export type WhyParts =
   | { key: 'conflict-ahead'; files: readonly string[]; other: PhrasePart; branch: string }
   | { key: 'halving' }
   | { key: 'no-lander'; since?: number | undefined; now: number }
+  | { key: 'no-runners'; owner: string; name: string }
   | { key: 'unnamed-lander'; lander: string }
   | { key: 'not-delegated'; owner: string }
   | { key: 'restart'; lander: string; since: number }
@@ -99,6 +100,8 @@ export function whyWords(parts: WhyParts): Phrase {
       return parts.since === undefined
         ? say`Waiting for a lander: none has been seen yet. It keeps its place.`
         : say`Waiting for a lander: none seen since ${clock(parts.since, parts.now)}. It keeps its place.`
+    case 'no-runners':
+      return say`Waiting: ${repoName(parts.owner, parts.name)} names no runner, so nothing lands it. It keeps its place.`
     case 'unnamed-lander':
       return say`Waiting for ${who(parts.lander)}, which lands this queue but is not named here, so its batches are not shown: name it to see them.`
     case 'not-delegated':
