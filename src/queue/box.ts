@@ -105,8 +105,7 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
     const { owner, name } = repoOf(view)
     if (!life.alive) {
       const stranded = {
-        unnamed: life.did === undefined,
-        name,
+        unnamed: life.did === undefined ? name : undefined,
         since: life.seenAt,
         now: asking.now,
         owner,

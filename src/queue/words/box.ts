@@ -35,11 +35,11 @@ export type BoxParts =
     }
   | { key: 'in-ahead'; size: number; under: number; outcome?: 'passed' | 'red' | undefined }
   | { key: 'queued'; position: number; length: number; preflights: readonly string[]; why: Phrase }
-  /** `unnamed`: the repository names no runner, so there is none to wait for. */
+  /** `unnamed`: the key of a repository that names no runner, so that there is none to wait for. */
   | {
       key: 'queued-stranded'
-      unnamed: boolean
-      name: string
+      unnamed?: string | undefined
+
       position: number
       length: number
       since?: number | undefined
@@ -158,8 +158,8 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
         parts.preflights.length === 0 ? 'queued' : 'queued-flight',
       )
     case 'queued-stranded': {
-      if (parts.unnamed) {
-        const name = repoName(parts.owner, parts.name)
+      if (parts.unnamed !== undefined) {
+        const name = repoName(parts.owner, parts.unnamed)
         return box(
           say`Queued, ${place(parts.position, parts.length)}, but no runner is named`,
           say`${name} names no runner, so nothing lands it; it keeps its place. ${parts.isOwner ? say`Name a runner, and it goes on.` : say`Tell ${who(parts.owner)}.`}`,

@@ -121,12 +121,10 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'queued', position: 4, length: 12, preflights: ['check'], why: words.whyWords({ key: 'flight-running', names: ['check'] }) },
   ],
   'queued-stranded': [
-    { key: 'queued-stranded', unnamed: true, name: 'orchard', position: 3, length: 5, now: NOW, owner: alice, isOwner: false },
-    { key: 'queued-stranded', unnamed: true, name: 'orchard', position: 3, length: 5, now: NOW, owner: alice, isOwner: true },
+    { key: 'queued-stranded', unnamed: 'orchard', position: 3, length: 5, now: NOW, owner: alice, isOwner: false },
+    { key: 'queued-stranded', unnamed: 'orchard', position: 3, length: 5, now: NOW, owner: alice, isOwner: true },
     {
       key: 'queued-stranded',
-      unnamed: false,
-      name: 'orchard',
       position: 3,
       length: 5,
       since: earlier(142),
@@ -134,7 +132,7 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
       owner: alice,
       isOwner: false,
     },
-    { key: 'queued-stranded', unnamed: false, name: 'orchard', position: 1, length: 1, now: NOW, owner: alice, isOwner: true },
+    { key: 'queued-stranded', position: 1, length: 1, now: NOW, owner: alice, isOwner: true },
   ],
   ejected: [{ key: 'ejected', reason: 'test failed', says: ['It failed alone.'] }],
   conflict: [
