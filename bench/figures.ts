@@ -9,15 +9,23 @@ export interface Figure {
   against: string
   /** value / peer, or value / limit. */
   ratio: number
-  /** The ratio that it may have at most. */
-  bound: number
+  /** The ratio that it may have at most; absent where the peer is there to compare with, and nothing is asked. */
+  bound?: number | undefined
   ok: boolean
 }
 
 /** A figure that is better when smaller, against a peer of the same unit or against a limit. */
-export function figure(name: string, value: number, unit: string, peer: { name: string; value: number }, bound: number): Figure {
+export function figure(name: string, value: number, unit: string, peer: { name: string; value: number }, bound?: number): Figure {
   const ratio = value / peer.value
-  return { name, value, unit, against: `${peer.name} ${round(peer.value)} ${unit}`, ratio, bound, ok: ratio <= bound }
+  return {
+    name,
+    value,
+    unit,
+    against: `${peer.name} ${round(peer.value)} ${unit}`,
+    ratio,
+    bound,
+    ok: bound === undefined || ratio <= bound,
+  }
 }
 
 /** A figure that must not be over `limit`. */
@@ -46,7 +54,7 @@ export function machine(): string {
 
 export function row(figure: Figure): string {
   const { name, value, unit, against, ratio, bound, ok } = figure
-  return `| ${name} | ${round(value)} ${unit} | ${against} | ${round(ratio)} | ${bound} | ${ok ? 'yes' : '**no**'} |`
+  return `| ${name} | ${round(value)} ${unit} | ${against} | ${round(ratio)} | ${bound ?? '–'} | ${ok ? 'yes' : '**no**'} |`
 }
 
 export const header = '| figure | value | against | ratio | at most | holds |\n|---|---|---|---|---|---|'

@@ -57,7 +57,11 @@ export interface MadeRepository {
 }
 
 /** A repository with this many pulls, the first `queued` of them queued and the others landed; about 4 records a landed pull, 2 a queued one. */
-export async function makeRepository(make: Maker, words: string, size: { pulls: number; queued: number }): Promise<MadeRepository> {
+export async function makeRepository(
+  make: Maker,
+  words: string,
+  size: { pulls: number; queued: number; refs?: boolean },
+): Promise<MadeRepository> {
   const [owner, collaborator, author, runner] = ['owner', 'collaborator', 'author', 'runner'].map(role => didOf(`${words} ${role}`))
   if (owner === undefined || collaborator === undefined || author === undefined || runner === undefined) throw new Error('no accounts')
   const name = `repo-${words}`
@@ -84,7 +88,8 @@ export async function makeRepository(make: Maker, words: string, size: { pulls: 
     generation: 1,
   }))
   const refs = [{ name: 'refs/heads/main', commit: commitOf(words), generation: 1 }, ...heads]
-  events.push(await make(owner, 'dev.knotless.refs', { repo: uri, refs, packs: [], updatedAt: '2026-11-01T00:00:00.000Z' }, name))
+  if (size.refs !== false)
+    events.push(await make(owner, 'dev.knotless.refs', { repo: uri, refs, packs: [], updatedAt: '2026-11-01T00:00:00.000Z' }, name))
   for (let n = 0; n < size.pulls; n++) {
     const isQueued = n < size.queued
     const head = { repo: uri, branch: `topic-${n}` }
