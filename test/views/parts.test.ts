@@ -122,11 +122,8 @@ test('who may not queue or leave gets no buttons for it', () => {
   assert.doesNotMatch(byId(tree, 'ejected').text, /Add again/)
 })
 
-test('a refusal of Add again stands beside its pull', () => {
-  const model = busyQueue()
-  const [ejection] = model.queue.ejected
-  assert.ok(ejection)
-  const refused = { pull: ejection.pull.uri, refusal: { code: 'draft', message: 'Not queued: this pull is a draft.' } }
-  const tree = parseHtml(renderer().renderPart('queue', 'ejected', { ...model, refused }))
-  assert.equal(find(tree, 'div', { role: 'alert' }).length, 1)
+test('Add again on the queue page posts to the pull, whose page then shows its place', () => {
+  const [form] = find(byId(parseHtml(renderer().renderPart('queue', 'ejected', busyQueue())), 'ejected'), 'form')
+  assert.match(form?.attributes.get('action') ?? '', /^\/alice\.test\/orchard\/pulls\/carol\.test\/\w+\/queue$/)
+  assert.equal(form?.attributes.get('hx-post'), undefined)
 })

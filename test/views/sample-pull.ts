@@ -189,7 +189,7 @@ export function pullPage(box: BoxModel, more: Partial<PullPage> = {}): PullPage 
     timeline: [
       { at: minutesAgo(2900), ...timelineWords({ key: 'opened', by: alice.did, head: 'row-labels' }) },
       { at: minutesAgo(270), ...timelineWords({ key: 'queued', by: bob.did, again: false }), seenAt: minutesAgo(9) },
-      { says: say`Now: queued, 8th of 12` },
+      { says: say`Queued, 8th of 12` },
     ],
     news: say`Last change at ${{ time: minutesAgo(5), form: 'clock' }}: a batch landed.`,
     ...more,

@@ -184,6 +184,12 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         repo: orchard,
         pull: leaving.pull,
         says: leavePageWords({ title: leaving.title, pull: leaving.pull.uri }, parts),
+      },
+      'confirm-leave-refused': {
+        frame: frame({ title: 'Leave the queue?' }),
+        repo: orchard,
+        pull: leaving.pull,
+        says: '',
         refused: refusals.notQueued({ what: 'ejected', at: minutesAgo(2) }),
       },
     },

@@ -1,5 +1,5 @@
 import type { Frame, Paging, RepoHead } from './frame.ts'
-import type { Account, Instant, Permission, Words } from './words.ts'
+import type { Account, Instant, Words } from './words.ts'
 
 /** A pull as lists show it (`dev.knotless.defs#pullView` fits). */
 export interface PullLine {
@@ -177,6 +177,4 @@ export interface QueuePage {
   news?: Words | undefined
   /** What the viewer may do with pulls here in general (ADM-1, ADM-2); what one pull's state refuses comes when it is tried. */
   may: { queue: boolean; leave: boolean }
-  /** What was refused to a form on this page, shown beside the pull concerned. */
-  refused?: { pull: string; refusal: Permission['refusal'] } | undefined
 }
