@@ -24,10 +24,10 @@ export interface IndexDatabase {
 const CACHE_KIB = 24_000
 
 /**
- * Opens the SQLite file at `path` (`:memory:` for none), creating it when it is not there. WAL, synchronous NORMAL: a crash of the machine may lose
+ * Opens the SQLite file at `path` (`:memory:` for none, bytes for a copy of a file in memory), creating it when it is not there. WAL, synchronous NORMAL: a crash of the machine may lose
  * the last moments, cursor and rows alike, and never leaves one without the other. Its tables come by `migrate`.
  */
-export function openDatabase(path: string): IndexDatabase {
+export function openDatabase(path: string | Buffer): IndexDatabase {
   const sqlite = new Sqlite(path)
   sqlite.pragma('journal_mode = WAL')
   sqlite.pragma('synchronous = NORMAL')

@@ -24,11 +24,7 @@ export type MirrorReady = { ok: true; mirror: Mirror } | (GitRefusal & { retryAt
  * Brings the mirror of a repository to its refs record as indexed and notes how that went, so that a record that lies is said and not tried
  * again. A part that is gone means that there is a newer record: that one is read from the account.
  */
-export async function syncIndexed(
-  ctx: MirrorContext,
-  record: Stored<RefsRecord>,
-  signal: AbortSignal,
-): Promise<MirrorReady> {
+export async function syncIndexed(ctx: MirrorContext, record: Stored<RefsRecord>, signal: AbortSignal): Promise<MirrorReady> {
   const repo = record.value.repo
   const row = mirrorRow(ctx.index, repo)
   const mirror = await ctx.mirrors.of(repo)
