@@ -37,7 +37,11 @@ export async function serve(
     ...options.env,
   })
   if (!read.ok) throw new Error(read.fault)
-  const server = await createServer(read.config, options.overrides)
+  const clean = () => rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
+  const server = await createServer(read.config, options.overrides).catch((error: unknown) => {
+    clean()
+    throw error
+  })
   await server.start()
   return {
     ...server,
@@ -45,7 +49,7 @@ export async function serve(
     dir,
     async end() {
       await server.stop()
-      rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
+      clean()
     },
   }
 }

@@ -23,7 +23,7 @@ export function securityHeaders(options: { loopback: boolean }): Readonly<Record
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-    ...(options.loopback ? {} : { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }),
+    ...(options.loopback ? {} : { 'strict-transport-security': 'max-age=31536000' }),
   }
 }
 
