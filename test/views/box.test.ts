@@ -7,6 +7,7 @@ import { byId, type Element, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
 import { frame, minutesAgo, now } from './sample.ts'
 import { boxes, boxModel, pullPage } from './sample-pull.ts'
+import { busyQueue } from './sample-queue.ts'
 
 /** What may be pressed in each state: of whoever may do what that state allows. */
 const presses: Readonly<Record<string, string>> = {
@@ -139,4 +140,14 @@ test('the strip of beads shows ring, beads in flight, beads that wait and this o
   assert.deepEqual(beads(8, 12), [1, 5, 6, 1])
   assert.deepEqual(beads(1, 1), [1, 0, 0, 1])
   assert.deepEqual(beads(900, 1000), [1, 5, 18, 1])
+})
+
+test('a pull in a batch links to its strip on the queue page', () => {
+  const [flying] = boxes.filter(parts => parts.key === 'in-batch')
+  const [batch] = busyQueue().queue.batches
+  assert.ok(flying && batch)
+  const [link] = find(boxOf(pullPage(boxModel(flying), { batch })), 'a').filter(each => each.text === 'See the batch')
+  const [path = '', id = ''] = (link?.attributes.get('href') ?? '').split('#')
+  assert.equal(path, '/alice.test/orchard/queue/main')
+  byId(parseHtml(renderer().renderPage('queue', busyQueue())), id)
 })

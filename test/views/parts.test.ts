@@ -6,6 +6,7 @@ import { renderer } from './rendered.ts'
 import { frame, gardener, hostile, nameless } from './sample.ts'
 import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
+import { pages } from './sample-rest.ts'
 
 const ids: Readonly<Record<string, string>> = { box: 'merge-box' }
 const [first] = boxes
@@ -126,4 +127,23 @@ test('Add again on the queue page posts to the pull, whose page then shows its p
   const [form] = find(byId(parseHtml(renderer().renderPart('queue', 'ejected', busyQueue())), 'ejected'), 'form')
   assert.match(form?.attributes.get('action') ?? '', /^\/alice\.test\/orchard\/pulls\/carol\.test\/\w+\/queue$/)
   assert.equal(form?.attributes.get('hx-post'), undefined)
+})
+
+test('REC-3 records that wait for their time are listed with writer and date to whom the model gives them, and to nobody else', () => {
+  const { repository } = pages().repository
+  assert.ok(repository?.sleeping)
+  const { text } = parseHtml(renderer().renderPage('repository', repository))
+  assert.match(text, /Waiting for their time 1/)
+  assert.match(
+    text,
+    /queued: Wakes in a year\s+written by bob\.test · dated 30 Nov 2027, 14:32 UTC · at:\/\/did:plc:b+\/dev\.knotless\.queue\/3zzzzzzzzzz22/,
+  )
+  assert.doesNotMatch(renderer().renderPage('repository', { ...repository, sleeping: undefined }), /Waiting for their time/)
+})
+
+test('the rows of a page are counted only where it is known how many there are', () => {
+  const { home } = pages().home
+  assert.ok(home)
+  assert.match(renderer().renderPage('home', home), /1 to 3 of 90/)
+  assert.doesNotMatch(renderer().renderPage('home', { ...home, paging: { from: 1, to: 20, later: '/?cursor=x' } }), /1 to 20/)
 })

@@ -36,7 +36,7 @@ export interface RepoHead {
   queued: number
 }
 
-/** A page of a longer list: rows `from` to `to` of `of`, counted from 1; hrefs of its neighbours. */
+/** A page of a longer list: rows `from` to `to` of `of`, counted from 1 and said only where `of` is known; hrefs of its neighbours. */
 export interface Paging {
   from: number
   to: number
