@@ -12,7 +12,10 @@ export async function whyNotReady(ctx: Context): Promise<string[]> {
   )
   if (!answers) why.push(unready.database)
   const stream = ctx.indexer.status()
-  if (!stream.connected) why.push(stream.connectedBefore ? unready.disconnected : unready.neverConnected)
+  if (!stream.connected) {
+    const what = stream.connectedBefore ? unready.disconnected : unready.neverConnected
+    why.push(stream.trouble === undefined ? what : `${what}: ${stream.trouble}`)
+  }
   return why
 }
 

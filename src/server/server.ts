@@ -4,6 +4,7 @@ import { createApp } from './app.ts'
 import { purgeStates } from './auth/sealed-store.ts'
 import type { Config } from './config.ts'
 import { type Context, createContext, type Overrides } from './context.ts'
+import { measureIndex } from './index-metrics.ts'
 import { serveMetrics } from './metrics.ts'
 
 const HOUR = 60 * 60_000
@@ -30,7 +31,10 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   let stopping: Promise<void> | undefined
 
   async function start(): Promise<void> {
-    if (config.metrics !== undefined) metrics = await serveMetrics(context.metrics.registry, config.metrics)
+    if (config.metrics !== undefined) {
+      measureIndex(context.metrics.registry, context)
+      metrics = await serveMetrics(context.metrics.registry, config.metrics)
+    }
     await app.listen({ host: config.host, port: config.port })
     context.indexer.start()
     purging = setInterval(() => void purge(context), PURGE_EVERY)

@@ -129,6 +129,7 @@ test('denied consent comes back into the form, and nobody is logged in', async (
   assert.match(answer.text, /value="bob\.test"/)
   assert.match(answer.text, /name="next" value="\/a\/b"/)
   assert.equal(visitor.cookies(server.url).has(server.context.cookies.session), false)
+  assert(!answer.text.includes('oauth/callback'), 'the page does not lead back into the log-in')
 })
 
 test('an answer that was used, or that another browser brings, logs nobody in', async () => {
@@ -161,7 +162,7 @@ test('a server that is down is said to be, in the form', async () => {
   )
   try {
     const answer = await visitor.get(`${broken.url}${href}`)
-    assert.equal(answer.status, 502)
+    assert.equal(answer.status, 422)
     assert.match(answer.text, /does not answer/)
     assert.match(answer.text, /value="bob\.test"/)
   } finally {

@@ -74,6 +74,7 @@ test('the program serves, shows metrics on their own port only, and stops in ord
     assert.equal((await fetch(`${env.KNOTLESS_PUBLIC_URL}/metrics`)).status, 404)
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
     assert.match(metrics, /knotless_http_request_seconds_count\{route="\/healthz"/)
+    assert.match(metrics, /^knotless_jetstream_connected 0$/m)
     assert.equal((await fetch(`http://127.0.0.1:${metricsPort}/other`)).status, 404)
     child.kill('SIGTERM')
     assert.equal(await ended, 0)

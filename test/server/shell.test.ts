@@ -87,7 +87,7 @@ test('programs get refusals as JSON', async () => {
 test('health says why it is not ready before the first connection', async () => {
   const answer = await visitor.get(`${server.url}/healthz`)
   assert.equal(answer.status, 503)
-  assert.deepEqual(JSON.parse(answer.text).why, ['not yet connected to Jetstream'])
+  assert.match(JSON.parse(answer.text).why.join(), /^not yet connected to Jetstream/)
   const health = await visitor.get(`${server.url}/xrpc/_health`)
   assert.deepEqual(JSON.parse(health.text), { version: server.context.version })
 })

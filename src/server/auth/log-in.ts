@@ -50,7 +50,10 @@ export function addLogIn(app: FastifyInstance, ctx: Context): void {
       const found = await findAccount(ctx, form.handle)
       if (!found.ok) return sendForm(ctx, request, reply, form, found.refusal)
       const { did, handle, host } = found.account
-      const frame = frameOf(ctx, request, { title: 'Log in: continue', description: 'Continue at your own server.' })
+      const frame = {
+        ...frameOf(ctx, request, { title: 'Log in: continue', description: 'Continue at your own server.' }),
+        path: form.next,
+      }
       const href = `/login/start?${new URLSearchParams({ handle: did, next: form.next })}`
       return sendPage(ctx, reply, 'login-continue', { frame, account: { did, handle }, host, href, next: form.next })
     },
@@ -64,11 +67,17 @@ export function sendForm(
   reply: FastifyReply,
   form: { handle?: string | undefined; next: string },
   refused?: Refusal,
-  status = refused === undefined || refused.code === 'signed-out' ? 200 : statusOf(refused.code),
+  status = refused === undefined || refused.code === 'signed-out' ? 200 : formStatus(refused),
 ): FastifyReply {
   bindForms(ctx, request, reply)
-  const frame = frameOf(ctx, request, { title: 'Log in', description: 'Log in with your own account.' })
+  const frame = { ...frameOf(ctx, request, { title: 'Log in', description: 'Log in with your own account.' }), path: form.next }
   reply.header('cache-control', 'no-store')
   const { next, handle } = form
   return sendPage(ctx, reply, 'login', { frame, next, nextName: nameOfPath(next), handle: handle || undefined, refused }, status)
+}
+
+/** A form that comes back is 4xx even where another server is at fault: a proxy in front may put its own page in the place of a 502. */
+function formStatus(refused: Refusal): number {
+  const status = statusOf(refused.code)
+  return status < 500 ? status : 422
 }

@@ -39,10 +39,9 @@ export function sendRefusal(
   return sendPage(ctx, reply, 'refused', { frame, refused, back: { href: '/', name: 'All repositories' } }, status)
 }
 
-/** The page that says what was looked for and is not there, such as "repository alice.test/orchard". */
-export function sendNotFound(ctx: Context, request: FastifyRequest, reply: FastifyReply, lookedFor?: string): FastifyReply {
-  const { says } = errorPageWords({ status: 404, lookedFor })
-  const message = plain(says, ctx.now(), () => undefined)
+/** The page that says what was looked for and is not there, in one sentence where the address named it. */
+export function sendNotFound(ctx: Context, request: FastifyRequest, reply: FastifyReply, says?: string): FastifyReply {
+  const message = says ?? plain(errorPageWords({ status: 404 }).says, ctx.now(), () => undefined)
   if (wantsJson(request)) return reply.code(404).send({ error: 'not-found', message })
   const frame = frameOf(ctx, request, { title: 'Not found', description: message })
   return sendPage(ctx, reply, 'not-found', { frame, says }, 404)

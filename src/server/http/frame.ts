@@ -15,9 +15,14 @@ export function frameOf(
     viewer: session && { did: session.did, handle: session.handle },
     csrf,
     now: ctx.now(),
-    path: request.url,
+    path: comesBackTo(request.url),
     version: ctx.version,
   }
+}
+
+/** Where a log-in from this page comes back to; never into a log-in, whose addresses hold what is good once. */
+function comesBackTo(url: string): string {
+  return /^\/(login|oauth|logout)(\/|\?|$)/.test(url) ? '/' : url
 }
 
 /** Whether htmx asks, for a part of a page. */

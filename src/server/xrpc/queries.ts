@@ -72,6 +72,9 @@ export async function findPull(ctx: Context, uri: string): Promise<VersionedView
   const address = await withDid(ctx, uri)
   const found = address === undefined ? undefined : ctx.repositories.viewOfPull(address)
   if (found === undefined || address === undefined) throw refused(pullNotFound(), ctx.now(), () => undefined)
+  const pull = found.view.pulls.get(address)
+  // Whether what landed long ago is on its branch is looked at when somebody asks (STA-5).
+  if (found.alone && pull?.state === 'merged' && pull.mergedThere === undefined) ctx.indexer.lookAt(address, found.view.uri)
   return { ...found, uri: address }
 }
 
