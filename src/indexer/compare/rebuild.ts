@@ -1,0 +1,58 @@
+import { createBudget, usualBudget } from '../backfill/budget.ts'
+import { type BackfillContext, usualBounds } from '../backfill/context.ts'
+import { createJobs } from '../backfill/jobs.ts'
+import { startBackfill } from '../backfill/worker.ts'
+import { type IndexDatabase, migrate, openDatabase } from '../database.ts'
+import { createIngest } from '../ingest/queue.ts'
+import { priorities } from '../ingest/wanted.ts'
+
+export interface RebuildOptions extends Pick<BackfillContext, 'identity' | 'reader' | 'relay' | 'now'> {
+  /** Where the new index goes; a file that is not there yet, or `:memory:`. */
+  path: string
+  /** Accounts that are read whether or not the relay knows them. */
+  accounts: Iterable<string>
+  budget?: Parameters<typeof createBudget>[0]
+  failed: (error: unknown) => void
+}
+
+export interface Rebuilt {
+  index: IndexDatabase
+  /** Accounts and repositories that could not be read, with why. */
+  unread: { subject: string; error: string }[]
+}
+
+/** Builds an index from what people's servers hold now, and from nothing else. What cannot be read at once is not tried again. The caller closes it. */
+export async function rebuildIndex(options: RebuildOptions): Promise<Rebuilt> {
+  const { identity, reader, relay, now, failed } = options
+  const index = openDatabase(options.path)
+  await migrate(index.db)
+  const ingest = createIngest({ index, now, service: 'rebuild', failed })
+  await ingest.submit([{ kind: 'want', dids: [...options.accounts], priority: priorities.former }])
+  const budget = createBudget(options.budget ?? usualBudget)
+  const backfill = startBackfill({ ingest, identity, reader, budget, jobs: createJobs(index), relay, now, bounds: usualBounds }, failed)
+  ingest.onOutcome(outcome => {
+    if (outcome.wanted) backfill.kick()
+  })
+  for (let rows = -1; rows !== rowsOf(index); ) {
+    rows = rowsOf(index)
+    await backfill.idle()
+    await ingest.idle()
+  }
+  const failures = index.sync.all(index.db.selectFrom('backfill').select(['subject', 'error']).where('state', '=', 'pending'))
+  await backfill.stop()
+  await ingest.stop()
+  return { index, unread: failures.map(({ subject, error }) => ({ subject, error: error ?? 'not read in time' })) }
+}
+
+function rowsOf({ sync, db }: IndexDatabase): number {
+  const records = sync.first(db.selectFrom('record').select(eb => eb.fn.countAll<number>().as('n')))?.n ?? 0
+  const jobs = sync.first(db.selectFrom('backfill').select(eb => eb.fn.countAll<number>().as('n')))?.n ?? 0
+  return records + jobs
+}
+
+/** Every account that an index has a record of, or knows. */
+export function accountsIn({ sync, db }: IndexDatabase): string[] {
+  const writers = sync.all(db.selectFrom('record').select('did').distinct().where('deleted', '=', 0))
+  const known = sync.all(db.selectFrom('account').select('did'))
+  return [...new Set([...writers, ...known].map(row => row.did))]
+}
