@@ -26,8 +26,10 @@ export async function listCommits(
 ): Promise<{ ok: true; commits: CommitRow[]; more: boolean } | GitRefusal> {
   const commits: CommitRow[] = []
   let row: string[] = []
-  const onOutput = nulFields(mostText, field => {
-    row.push(field.toString('utf8'))
+  const onOutput = nulFields(mostText, (field, length) => {
+    // A character that the cut went through is left out.
+    const text = field.toString('utf8')
+    row.push(length > mostText ? text.replace(/\uFFFD+$/, '') : text)
     if (row.length < 4) return true
     const [commit = '', name = '', seconds = '', subject = ''] = row
     row = []

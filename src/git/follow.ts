@@ -8,10 +8,12 @@ import { words } from './words.ts'
 export type RecordRead = { record: unknown; cid: string } | undefined | { code: string; message: string }
 
 const reads = 5
+const unread = { code: 'upstream-failed', message: words.recordUnread() }
 
 /**
  * Reads the refs record and brings the mirror to it. A part that is gone means that the record changed (a consolidation drops parts at once):
- * it is read again, up to five times; only then is the repository called broken (STO-4). `cid`: of the record that the mirror is at.
+ * it is read again, up to five times; only then is the repository called broken (STO-4). A read that throws counts as one that failed. `cid`: of
+ * the record that the mirror is at.
  */
 export async function syncFrom(input: {
   mirror: Mirror
@@ -20,7 +22,7 @@ export async function syncFrom(input: {
   options?: SyncOptions
 }): Promise<(SyncDone & { cid: string }) | GitRefusal> {
   for (let read = 1; read <= reads; read++) {
-    const found = await input.read()
+    const found = await input.read().catch(() => unread)
     if (found === undefined) return refuse('bad-record', words.noRecord())
     if ('code' in found) return refuse('upstream-failed', words.recordUnread())
     const done = await syncMirror(input.mirror, found.record, input.fetchBlob, input.options)

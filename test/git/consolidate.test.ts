@@ -129,4 +129,6 @@ test('STO-4 a part that is gone read after read makes the repository broken, aft
   assert.equal(!none.ok && none.code, 'bad-record')
   const down = await syncFrom({ mirror, read: async () => ({ code: 'upstream-failed', message: 'x' }), fetchBlob: account.fetch() })
   assert.equal(!down.ok && down.code, 'upstream-failed')
+  const thrown = await syncFrom({ mirror, read: () => Promise.reject(new Error('socket hang up')), fetchBlob: account.fetch() })
+  assert.equal(!thrown.ok && thrown.code, 'upstream-failed')
 })

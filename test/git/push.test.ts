@@ -250,7 +250,7 @@ test('STO-3 a push whose base was consolidated away meanwhile sends what is then
   const side = commit(work, 'side', { big: 'x'.repeat(1000) }, { parents: [base] })
   await push(work, account, [{ name: 'refs/heads/main', commit: base }])
   await push(work, account, [{ name: 'refs/heads/side', commit: side }])
-  const next = commit(work, 'main', { big: 'x'.repeat(1000), c: '1' }, { parents: [base] })
+  const next = commit(work, 'main', { big: 'x'.repeat(1000), c: '1' }, { parents: [side] })
   let first = true
   account.beforePut = async () => {
     if (!first) return undefined

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { FetchBlob } from '../../src/git/incoming.ts'
 import { packsOf } from '../../src/git/mirror.ts'
 import { readRefs } from '../../src/git/packed-refs.ts'
 import { syncMirror } from '../../src/git/sync.ts'
@@ -140,16 +141,14 @@ test('syncs of one mirror run one after the other', async t => {
   const mirror = await newMirror(t)
   let open = 0
   let most = 0
-  const slow = blobsFrom(blobs)
+  const slow: FetchBlob = async function* (cid) {
+    most = Math.max(most, ++open)
+    for (let turn = 0; turn < 50; turn++) await new Promise(resolve => setImmediate(resolve))
+    yield blobs.get(cid) ?? Buffer.alloc(0)
+    open -= 1
+  }
   const done = await Promise.all(
-    commits.map((id, n) =>
-      syncMirror(mirror, recordOf({ 'refs/heads/main': id }, packs.slice(0, n + 1)), async (cid, size, signal) => {
-        most = Math.max(most, ++open)
-        const body = await slow(cid, size, signal)
-        open -= 1
-        return body
-      }),
-    ),
+    commits.map((id, n) => syncMirror(mirror, recordOf({ 'refs/heads/main': id }, packs.slice(0, n + 1)), slow)),
   )
   assert.deepEqual(
     done.map(result => result.ok),

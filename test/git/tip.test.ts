@@ -6,7 +6,7 @@ import { maintainMirror } from '../../src/git/maintain.ts'
 import type { Mirror } from '../../src/git/mirror.ts'
 import { syncMirror } from '../../src/git/sync.ts'
 import { fileAt, isAncestor, lastChangeOf, workflowsAt } from '../../src/git/tip.ts'
-import { type Blobs, blobsFrom, commit, git, newMirror, newRepo, recordOfRepo, snapshot } from './support.ts'
+import { type Blobs, blobsFrom, commit, git, newMirror, newRepo, recordOfRepo, snapshot, tempDir } from './support.ts'
 
 async function mirrorOf(t: TestContext, work: string): Promise<Mirror> {
   const blobs: Blobs = new Map()
@@ -60,7 +60,8 @@ test('STA-5 HON-8 a commit is on a branch, or is not, or the branch is not there
   const mirror = await mirrorOf(t, work)
   const ask = async (id: string) => {
     const answer = await isAncestor(mirror, id, two)
-    return answer.ok && answer.ancestor
+    assert.ok(answer.ok, JSON.stringify(answer))
+    return answer.ancestor
   }
   assert.deepEqual(await Promise.all([one, two, side, nowhere, 'HEAD', '--all'].map(ask)), [true, true, false, false, false, false])
   const absent = await isAncestor(mirror, one, nowhere)
@@ -89,6 +90,21 @@ test('STO-12 what leaves a mirror as an archive is the tree, whatever its attrib
   assert.deepEqual(list, ['.gitattributes', 'tests/', 'tests/x', 'version'])
   const version = execFileSync('tar', ['-xOf', '-', 'version'], { input: archive }).toString()
   assert.equal(version, '$Format:%H$ $Id$\n')
+})
+
+test('GWY-14 attributes that a tree sets are switched off in a mirror, for every version of git', async t => {
+  const work = newRepo(t)
+  const set = ['merge=union', 'diff=x', 'text', 'eol=crlf', 'ident', 'filter=x', 'working-tree-encoding=UTF-16', 'conflict-marker-size=3']
+  const tip = commit(work, 'main', { '.gitattributes': `f ${set.join(' ')}\n`, f: 'x' })
+  const mirror = await mirrorOf(t, work)
+  const env = gitEnv({ GIT_INDEX_FILE: `${tempDir(t)}/index` })
+  execFileSync('git', [`--git-dir=${mirror.dir}`, 'read-tree', tip], { env })
+  const names = set.map(text => text.split('=')[0] ?? '')
+  const said = execFileSync('git', [`--git-dir=${mirror.dir}`, 'check-attr', '--cached', ...names, '--', 'f'], { env }).toString()
+  assert.deepEqual(
+    said.trim().split('\n'),
+    names.map(name => `f: ${name}: unspecified`),
+  )
 })
 
 test('upkeep of a mirror changes no answer and leaves nothing half-done', async t => {
