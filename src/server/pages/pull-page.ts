@@ -107,6 +107,8 @@ export async function pullModel(
         alternateJson: `/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull.pull.uri)}`,
         live: `${path}/events`,
       }),
+      // Regions ask for themselves at the page's address, also where an action's answer brought them.
+      path,
       names,
     },
     repo: head,
