@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import type { StreamFaults } from '../faults/faults.ts'
 import { createSignal } from '../signal.ts'
@@ -87,6 +88,8 @@ export function subscribe(options: {
         next = event.seq + 1
         if (wants(filter, event)) await deliver(event)
       }
+      // A long replay lets others have their turn.
+      if (events.length === page) await immediate()
     }
   }
 
