@@ -66,7 +66,7 @@ after(async () => {
 })
 beforeEach(async () => {
   await context?.close()
-  await until(() => site.streams() === 0)
+  await until(() => site.streams() === 0, { timeout: 15_000, what: 'the old stream to end' })
   context = await browser.newContext({ timezoneId: 'Asia/Tokyo', viewport: { width: 1000, height: 600 } })
   tab = await context.newPage()
   Object.assign(world, { version: 1, box: state('ready'), refuse: false, posts: [], held: Promise.resolve() })
@@ -75,7 +75,7 @@ beforeEach(async () => {
 
 async function visit(path: string): Promise<void> {
   await tab.goto(site.url + path)
-  await until(() => site.streams() === 1)
+  await until(() => site.streams() === 1, { timeout: 15_000, what: 'the stream' })
 }
 
 const rows = () => tab.locator('#waiting li[id]').count()

@@ -46,7 +46,7 @@ export async function serveViews(
       else {
         response.write('event: beat\ndata:\n\n')
         open.add(response)
-        request.on('close', () => open.delete(response))
+        response.on('close', () => open.delete(response))
       }
       return
     }

@@ -4,24 +4,27 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Served files by the name they have under `/static/`: our own from public/, the others from the packages they come in. */
-const files: Readonly<Record<string, { from: string; type: string }>> = {
-  'css/knotless.css': { from: 'public/css/knotless.css', type: 'text/css; charset=utf-8' },
-  'js/knotless.js': { from: 'public/js/knotless.js', type: 'text/javascript; charset=utf-8' },
-  'img/mark.svg': { from: 'public/img/mark.svg', type: 'image/svg+xml' },
-  'sprite.svg': { from: 'public/sprite.svg', type: 'image/svg+xml' },
-  'favicon.ico': { from: 'public/favicon.ico', type: 'image/x-icon' },
-  'vendor/pico.min.css': { from: 'node_modules/@picocss/pico/css/pico.min.css', type: 'text/css; charset=utf-8' },
-  'vendor/htmx.min.js': { from: 'node_modules/htmx.org/dist/htmx.min.js', type: 'text/javascript; charset=utf-8' },
-  'vendor/hx-sse.min.js': { from: 'node_modules/htmx.org/dist/ext/hx-sse.min.js', type: 'text/javascript; charset=utf-8' },
+/**
+ * Served files by the name they have under `/static/`: our own from public/, the others from the packages they come in. htmx and its event
+ * stream are one file: htmx starts as soon as its script ended, and would pass the stream over if that were still on its way.
+ */
+const files: Readonly<Record<string, { from: readonly string[]; type: string }>> = {
+  'css/knotless.css': { from: ['public/css/knotless.css'], type: 'text/css; charset=utf-8' },
+  'js/knotless.js': { from: ['public/js/knotless.js'], type: 'text/javascript; charset=utf-8' },
+  'img/mark.svg': { from: ['public/img/mark.svg'], type: 'image/svg+xml' },
+  'sprite.svg': { from: ['public/sprite.svg'], type: 'image/svg+xml' },
+  'favicon.ico': { from: ['public/favicon.ico'], type: 'image/x-icon' },
+  'vendor/pico.min.css': { from: ['node_modules/@picocss/pico/css/pico.min.css'], type: 'text/css; charset=utf-8' },
+  'vendor/htmx.js': {
+    from: ['node_modules/htmx.org/dist/htmx.min.js', 'node_modules/htmx.org/dist/ext/hx-sse.min.js'],
+    type: 'text/javascript; charset=utf-8',
+  },
 }
 
 /** A file that pages refer to. */
 export interface Asset {
   /** Under `/static/`. */
   name: string
-  /** Absolute path of the file. */
-  file: string
   type: string
   bytes: Buffer
   /** Address with the hash of the content as `v`: what is served there never changes, so it may be kept for good. */
@@ -32,10 +35,9 @@ export interface Asset {
 export function loadAssets(): ReadonlyMap<string, Asset> {
   const assets = new Map<string, Asset>()
   for (const [name, { from, type }] of Object.entries(files)) {
-    const file = join(root, from)
-    const bytes = readFileSync(file)
+    const bytes = Buffer.concat(from.flatMap((path, at) => [Buffer.from(at === 0 ? '' : '\n'), readFileSync(join(root, path))]))
     const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
-    assets.set(name, { name, file, type, bytes, url: `/static/${name}?v=${hash}` })
+    assets.set(name, { name, type, bytes, url: `/static/${name}?v=${hash}` })
   }
   return assets
 }

@@ -28,6 +28,13 @@ test('every served file is there, has a type, and an address that changes with i
   assert.throws(() => assetUrl(assets, 'css/other.css'), /no such asset/)
 })
 
+test('the script that watches the stream comes before the one that opens it, and that one is whole', () => {
+  const [first] = rendered()
+  const sources = find(parseHtml(first?.html ?? ''), 'script').map(script => script.attributes.get('src')?.split('?')[0])
+  assert.deepEqual(sources, ['/static/js/knotless.js', '/static/vendor/htmx.js'])
+  assert.match(assets.get('vendor/htmx.js')?.bytes.toString() ?? '', /^var htmx=[\s\S]*hx-sse:connect/)
+})
+
 test('pages refer to served files only, each with its hash', () => {
   const urls = new Set([...assets.values()].map(asset => asset.url))
   for (const { html } of rendered()) {
