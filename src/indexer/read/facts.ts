@@ -1,6 +1,7 @@
 /** A repository's facts, gathered in one step so that they belong together. */
 import type { LanderRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
+import { type Bound, bind } from '../sync-queries.ts'
 import { mergesOf, refsOf, tipsOf } from './git-facts.ts'
 import { oneOf } from './json-list.ts'
 import { type ChosenPull, chooseOne, choosePulls } from './pull-choice.ts'
@@ -77,9 +78,18 @@ function gather(
   return { facts, version: versionOf(index, address), rows }
 }
 
-/** The version of what is known about a repository; 0 when nothing is. */
+const versions = new WeakMap<IndexDatabase, Bound<{ repo: string }, { version: number }>>()
+
+/** The version of what is known about a repository; 0 when nothing is. Asked for with every answer, so that it is prepared once. */
 export function versionOf(index: IndexDatabase, repo: string): number {
-  return index.sync.first(index.db.selectFrom('repo_version').select('version').where('repo', '=', repo))?.version ?? 0
+  let read = versions.get(index)
+  if (read === undefined) {
+    read = bind<{ repo: string }, { version: number }>(index.sqlite, ['repo'], ({ repo: wanted }) =>
+      index.db.selectFrom('repo_version').select('version').where('repo', '=', wanted),
+    )
+    versions.set(index, read)
+  }
+  return read.get({ repo })?.version ?? 0
 }
 
 /** The records at the other ends of transfers that both sides tell of (HON-4); whether they hold yet is the fold's to say. */

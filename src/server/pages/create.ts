@@ -1,3 +1,4 @@
+import { versionOf } from '../../indexer/read.ts'
 import { createActions } from '../actions/create.ts'
 import type { Context } from '../context.ts'
 import { createChanges } from './changes.ts'
@@ -10,7 +11,7 @@ export function createPageContext(ctx: Context): PageContext {
     ...ctx,
     actions: createActions(ctx),
     changes: createChanges(ctx.mirrors),
-    pageCache: createPageCache(ctx.now),
+    pageCache: createPageCache(repo => versionOf(ctx.database, repo)),
     onChanged: listener => ctx.indexer.onChanged(listener),
   }
 }

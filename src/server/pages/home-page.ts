@@ -8,7 +8,7 @@ import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
-import { sendHtml } from './send.ts'
+import { sendKept, sendShared } from './send.ts'
 
 const PAGE = 20
 
@@ -30,8 +30,8 @@ const query = {
 /** The list of repositories, each with its queues. */
 export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Querystring: Query }>('/', { schema: { querystring: query } }, (request, reply) => {
-    const make = () => ctx.renderer.renderPage('home', homeModel(ctx, request, request.query))
-    return sendHtml(reply, request.headers.cookie === undefined ? ctx.pageCache.get(request.url, 0, make) : make())
+    if (sendKept(ctx, request, reply)) return reply
+    return sendShared(ctx, request, reply, ctx.renderer.renderPage('home', homeModel(ctx, request, request.query)))
   })
 }
 

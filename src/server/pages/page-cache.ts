@@ -1,28 +1,39 @@
 import { LRUCache } from 'lru-cache'
 
-/** Pages as they were rendered, by what was asked and the version they are of. */
-export interface PageCache {
-  /** The page kept under `key` if it is of this version and fresh, else the one that `make` gives, which is kept. */
-  get(key: string, version: number, make: () => string): string
+/** What a page is of: a repository at a version, or, without one, only of its time. */
+export interface PageOf {
+  repo: string
+  version: number
 }
 
-/** A page says how long ago things were, so that it is kept this long at most, in milliseconds. */
-const FRESH_MS = 1_000
-const MOST_CHARS = 16_000_000
+/** Pages as they were rendered for those who bring no cookie, by their address. */
+export interface PageCache {
+  /** The page kept for an address, if it was made less than a moment ago and what it is of has not changed since. */
+  take(url: string): Buffer | undefined
+  keep(url: string, html: string, of?: PageOf): Buffer
+}
 
-export function createPageCache(now: () => number): PageCache {
-  const kept = new LRUCache<string, { version: number; at: number; html: string }>({
-    maxSize: MOST_CHARS,
-    sizeCalculation: (page, key) => page.html.length + key.length,
+/** A page says how long ago things were, so that it is good this long at most, in milliseconds. */
+const GOOD_FOR = 1_000
+const MOST_BYTES = 8 * 2 ** 20
+const MOST_PAGES = 500
+
+export function createPageCache(versionOf: (repo: string) => number): PageCache {
+  const kept = new LRUCache<string, { bytes: Buffer; of: PageOf | undefined }>({
+    max: MOST_PAGES,
+    maxSize: MOST_BYTES,
+    ttl: GOOD_FOR,
+    sizeCalculation: (page, url) => page.bytes.length + url.length,
   })
   return {
-    get(key, version, make) {
-      const known = kept.get(key)
-      const time = now()
-      if (known !== undefined && known.version === version && time - known.at < FRESH_MS && time >= known.at) return known.html
-      const html = make()
-      kept.set(key, { version, at: time, html })
-      return html
+    take(url) {
+      const page = kept.get(url)
+      return page?.of === undefined || versionOf(page.of.repo) === page.of.version ? page?.bytes : undefined
+    },
+    keep(url, html, of) {
+      const bytes = Buffer.from(html)
+      kept.set(url, { bytes, of })
+      return bytes
     },
   }
 }

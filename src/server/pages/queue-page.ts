@@ -14,7 +14,7 @@ import type { PageContext } from './context.ts'
 import { streamChanges } from './events.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { sendLive, sendMissing } from './send.ts'
+import { sendKept, sendMissing, sendShared } from './send.ts'
 
 /** Waiting pulls on one page. */
 const PAGE = 50
@@ -54,6 +54,7 @@ export function addQueuePage(app: FastifyInstance, ctx: PageContext): void {
     '/:owner/:name/queue/*',
     { schema: { params: repoParams, querystring: query } },
     (request, reply) => {
+      if (sendKept(ctx, request, reply)) return reply
       const { owner, name, '*': rest } = request.params
       const at = locate(ctx, request.params)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
@@ -77,12 +78,10 @@ function sendQueue(
   const answer = queueParts(at.view, { branch, limit: 1 }, asking)
   if (!answer.ok)
     return sendMissing(ctx, request, reply, plain([...answer.refusal.message, ' ', ...(answer.refusal.advice ?? [])], asking.now, at.names))
-  return sendLive(ctx, request, reply, {
-    name: 'queue',
-    version: at.version,
-    part: asked.part,
-    model: () => queueModel(ctx, request, at, answer.body, asked),
-  })
+  const model = queueModel(ctx, request, at, answer.body, asked)
+  const { part } = asked
+  const html = part === undefined ? ctx.renderer.renderPage('queue', model) : ctx.renderer.renderPart('queue', part, model)
+  return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
 }
 
 type Body = Extract<ReturnType<typeof queueParts>, { ok: true }>['body']

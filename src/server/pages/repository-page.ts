@@ -3,6 +3,7 @@ import { mirrorStateOf, pagePulls } from '../../indexer/read.ts'
 import type { AnswerContext } from '../../queue/answers/context.ts'
 import { queueSummaryParts } from '../../queue/answers/queue.ts'
 import { pullParts } from '../../queue/answers/rows.ts'
+import { landerLife } from '../../queue/lander-life.ts'
 import { tidMillis } from '../../queue/tid.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import { titleWords } from '../../queue/words/pages.ts'
@@ -14,7 +15,7 @@ import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { sendHtml, sendMissing } from './send.ts'
+import { sendKept, sendMissing, sendShared } from './send.ts'
 
 const PAGE = 50
 
@@ -41,12 +42,11 @@ export function addRepositoryPage(app: FastifyInstance, ctx: PageContext): void 
     '/:owner/:name',
     { schema: { params: repoParams, querystring: query } },
     (request, reply) => {
+      if (sendKept(ctx, request, reply)) return reply
       const at = locate(ctx, request.params)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(request.params.owner, request.params.name))
-      const key = `${request.url} ${at.version}`
-      const make = () => ctx.renderer.renderPage('repository', repositoryModel(ctx, request, at, request.query))
-      const shared = request.headers.cookie === undefined
-      return sendHtml(reply, shared ? ctx.pageCache.get(key, at.version, make) : make())
+      const html = ctx.renderer.renderPage('repository', repositoryModel(ctx, request, at, request.query))
+      return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
     },
   )
 }
@@ -80,7 +80,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
     filter: { state, mine },
     paging,
     collaborators: view.roles.collaborators.map(account),
-    runners: view.roles.runners.map(did => ({ account: account(did), lands: did === view.lander?.did })),
+    runners: runnersOf(view, asking, account),
     gateway: { did: gateway, here: gateway === ctx.config.did, delegated: false },
     movedTo: movedTo(ctx, view),
     mirror:
@@ -142,6 +142,16 @@ function movedTo(ctx: PageContext, view: RepositoryView): RepositoryPage['movedT
   if (view.movedTo === undefined) return undefined
   const { did, rkey } = view.record
   return { owner: { did, handle: namesOf(ctx.database)(did) }, name: rkey }
+}
+
+/** Runners that the record names. A sign of life is known of the one that lands. */
+function runnersOf(view: RepositoryView, asking: AnswerContext, account: (did: string) => Account): RepositoryPage['runners'] {
+  const life = landerLife(view, view.branches.get(view.record.value.defaultBranch), asking)
+  return view.roles.runners.map(did => ({
+    account: account(did),
+    lands: did === view.lander?.did,
+    ...(did === life.did && life.seenAt !== undefined ? { lastSeen: life.seenAt } : {}),
+  }))
 }
 
 /** Records that wait for their time, for the owner to see, so that none wakes unseen (REC-3). */

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Words } from '../../views/models.ts'
-import type { PageModels, PageParts } from '../../views/render.ts'
 import { sendNotFound } from '../http/answers.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
+import type { PageOf } from './page-cache.ts'
 
 /** Sends HTML that depends on who asks and on whether htmx does. */
-export function sendHtml(reply: FastifyReply, html: string, status = 200): FastifyReply {
+export function sendHtml(reply: FastifyReply, html: string | Buffer, status = 200): FastifyReply {
   return reply
     .code(status)
     .type('text/html; charset=utf-8')
@@ -14,20 +14,24 @@ export function sendHtml(reply: FastifyReply, html: string, status = 200): Fasti
     .send(html)
 }
 
+/** What is asked without any cookie is the same for everybody. */
+function isShared(request: FastifyRequest): boolean {
+  return request.headers.cookie === undefined && visitOf(request).csrf === ''
+}
+
 /**
- * Sends a live page, or the one region of it that `part` names. What is asked without any cookie is the same for everybody and is rendered
- * once per version and second.
+ * Answers with the page that was made a moment ago for the same question, if nothing changed since: many ask the same again and again, and
+ * looking for what it is about costs more than sending it. False when there is none.
  */
-export function sendLive<N extends keyof PageParts>(
-  ctx: PageContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  page: { name: N; version: number; part?: PageParts[N] | undefined; model: () => PageModels[N] },
-): FastifyReply {
-  const { name, part, model } = page
-  const make = () => (part === undefined ? ctx.renderer.renderPage(name, model()) : ctx.renderer.renderPart(name, part, model()))
-  const shared = request.headers.cookie === undefined && visitOf(request).csrf === ''
-  return sendHtml(reply, shared ? ctx.pageCache.get(request.url, page.version, make) : make())
+export function sendKept(ctx: PageContext, request: FastifyRequest, reply: FastifyReply): boolean {
+  const page = isShared(request) ? ctx.pageCache.take(request.url) : undefined
+  if (page !== undefined) sendHtml(reply, page)
+  return page !== undefined
+}
+
+/** Sends a page, and keeps it for those who ask the same within the moment. */
+export function sendShared(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, html: string, of?: PageOf): FastifyReply {
+  return sendHtml(reply, isShared(request) ? ctx.pageCache.keep(request.url, html, of) : html)
 }
 
 /** A 404 page that says what was looked for. */
