@@ -5,9 +5,10 @@ import { after, before, test } from 'node:test'
 import { z } from 'zod'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
+import { createOAuth } from '../../src/server/auth/oauth.ts'
 import { createSeal, deriveKey } from '../../src/server/auth/seal.ts'
 import { until } from '../support/until.ts'
-import { goToServer, logIn } from './log-in.ts'
+import { goToServer, logIn, openSignIn } from './log-in.ts'
 import { type Served, serve } from './serve.ts'
 import { tokenOn, Visitor } from './visitor.ts'
 
@@ -72,6 +73,25 @@ test('what was granted is to write queue records, and nothing else', async () =>
     })
   assert.equal((await write('dev.knotless.queue'))?.status, 200)
   assert.equal((await write('dev.knotless.repo'))?.status, 403)
+})
+
+test('what was granted is checked, not what was asked: a grant that lacks something is given back', async () => {
+  const { context } = server
+  const seal = createSeal(deriveKey(context.config.secret, 'oauth at rest'))
+  const { publicUrl, plcUrl } = context.config
+  const wanted = {
+    name: 'wanting',
+    scope: 'atproto repo:dev.knotless.queue?action=create other:thing',
+    callbackPath: '/oauth/callback',
+    onGone() {},
+  }
+  const oauth = createOAuth({ ...context, seal, publicUrl, plcUrl, loopback: true, allowHttp: true }, wanted)
+  const begun = await oauth.begin(did(bob), 'the state')
+  assert(begun.ok)
+  const address = await (await openSignIn(new Visitor(), begun.href, bob)).authorize()
+  const finished = await oauth.finish(new URL(address).searchParams, state => state === 'the state')
+  assert.deepEqual(finished, { ok: false, why: 'too-little', state: 'the state' })
+  assert.equal(await oauth.restore(did(bob)), undefined)
 })
 
 test('no token, key or session id lies readable in any file', async () => {

@@ -22,7 +22,8 @@ export async function goToServer(visitor: Visitor, url: string, account: DevAcco
   return openSignIn(visitor, started.headers.location ?? '', account)
 }
 
-async function openSignIn(visitor: Visitor, href: string, account: DevAccount): Promise<SignInPage> {
+/** Opens an authorization address, as the browser does that is sent there. */
+export async function openSignIn(visitor: Visitor, href: string, account: DevAccount): Promise<SignInPage> {
   const page = await visitor.get(href)
   if (page.status !== 200) throw new Error(`the sign-in page answered ${page.status}: ${page.text.slice(0, 200)}`)
   const { origin } = new URL(href)
