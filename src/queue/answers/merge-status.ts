@@ -55,7 +55,7 @@ function mergeStatus<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext
       settingsUrl: toUri(ctx.gateway?.settingsUrl),
     },
     runners: view.roles.runners.slice(0, 10).map(did => accountView(did, names)),
-    lander: landerView(view, ctx.lastSeen, names),
+    lander: landerView(view, branch, ctx),
     health: branch === undefined ? undefined : healthView(queueHealth(view, branch, ctx), voice),
     version: ctx.version,
   }

@@ -1,11 +1,11 @@
 /** The shapes that answers share: accounts, pulls, checks, standings, boxes, refusals, health, landers. */
 import type * as knotless from '../../lexicons/dev/knotless.ts'
-import type { LastSeen } from '../asking.ts'
 import type { Box } from '../box.ts'
 import type { Health } from '../health.ts'
+import { landerLife } from '../lander-life.ts'
 import type { Run } from '../runs.ts'
 import { type Standing, standing, standingLabel } from '../standing.ts'
-import type { PullView, RepositoryView } from '../view.ts'
+import type { BranchView, PullView, RepositoryView } from '../view.ts'
 import { join, type Names } from '../words/phrase.ts'
 import type { Refusal } from '../words/refusals.ts'
 import { type AnswerContext, textVoice, type Voice } from './context.ts'
@@ -121,15 +121,15 @@ export function healthView<W>(health: Health, voice: Voice<W>) {
   }
 }
 
-/** Who lands; undefined when nobody does. */
-export function landerView(view: RepositoryView, lastSeen: ReadonlyMap<string, LastSeen> | undefined, names: Names) {
+/** Who lands a branch, and the last sign of it, the same that health and standings speak from; undefined when nobody does. */
+export function landerView(view: RepositoryView, branch: BranchView | undefined, ctx: AnswerContext) {
   const { lander } = view
   if (lander === undefined) return undefined
   const settings = lander.record?.value
   return {
-    account: accountView(lander.did, names),
+    account: accountView(lander.did, ctx.names),
     named: lander.named,
-    lastSeen: toDatetime(lastSeen?.get(lander.did)?.at),
+    lastSeen: toDatetime(landerLife(view, branch, ctx).seenAt),
     running: settings === undefined ? undefined : settings.stoppedAt === undefined,
     batch: settings?.batch,
     depth: settings?.depth,

@@ -66,7 +66,7 @@ function queue<W>(view: RepositoryView, query: QueueQuery, ctx: AnswerContext, v
     batches: branch.batches.slice(0, 20).map(batch => batchView(view, batch, ctx, voice)),
     ejected: lately.slice(0, 50).flatMap(pull => ejectionView(pull, ctx, voice)),
     landed: branch.landed.slice(0, 5).map(batch => landedView(view, batch, ctx)),
-    lander: landerView(view, ctx.lastSeen, names),
+    lander: landerView(view, branch, ctx),
     health: healthView(queueHealth(view, branch, ctx), voice),
     unchecked: branch.unchecked ?? false,
     queueOnly: branch.queueOnly,
