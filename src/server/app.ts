@@ -10,6 +10,7 @@ import { guardPages } from './http/guard.ts'
 import { addSecurityHeaders } from './http/headers.ts'
 import { addLimits } from './http/limits.ts'
 import { serveStatic } from './http/static.ts'
+import { endStreamsOnClose } from './http/streams.ts'
 import { addVisits } from './http/visit.ts'
 import { measure } from './metrics.ts'
 import { addPages } from './pages/pages.ts'
@@ -35,6 +36,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 1_024 },
   })
   handleErrors(app, ctx)
+  endStreamsOnClose(app)
   addSecurityHeaders(app, ctx.config)
   measure(app, ctx.metrics)
   await addLimits(app, ctx)

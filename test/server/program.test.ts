@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { freePort } from '../../src/devnet/ports.ts'
 import { until } from '../support/until.ts'
+import { madeUp, plantOrchard } from './orchard.ts'
+import { serve } from './serve.ts'
 
 const main = resolve(import.meta.dirname, '../../src/server/main.ts')
 const script = `import { runServe } from ${JSON.stringify(main)}; process.exitCode = await runServe(process.env)`
@@ -82,4 +84,17 @@ test('the program serves, shows metrics on their own port only, and stops in ord
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
+})
+
+test('a page that follows its stream does not hold up the end', async () => {
+  const server = await serve()
+  const orchard = await plantOrchard(server.context, { handles: { [madeUp.owner]: 'alice.test' } })
+  await orchard.stop()
+  const stream = await fetch(`${server.url}/alice.test/orchard/queue/main/events`)
+  assert.match(String(stream.headers.get('content-type')), /^text\/event-stream/)
+  const read = stream.text()
+  const started = performance.now()
+  await server.end()
+  assert(performance.now() - started < 4_000, 'it did not wait for the reader to go')
+  assert.match(await read, /event: changed/)
 })
