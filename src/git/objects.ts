@@ -1,6 +1,9 @@
 import { runGit } from './run.ts'
 
-/** Where to look for objects: a git directory, and the environment of a quarantine or of alternates. */
+/**
+ * Where to look for objects: a git directory, the environment of a quarantine or of alternates, and what calls long runs off. The look-ups of this
+ * file are short and run to their end.
+ */
 export interface ObjectsPlace {
   dir: string
   env?: Record<string, string>
@@ -13,7 +16,8 @@ export interface ObjectsPlace {
  */
 export async function objectTypes(place: ObjectsPlace, names: readonly string[]): Promise<({ id: string; type: string } | undefined)[]> {
   if (names.length === 0) return []
-  const run = await runGit(['cat-file', '--batch-check=%(objectname) %(objecttype)'], { ...place, input: `${names.join('\n')}\n` })
+  const { dir, env = {} } = place
+  const run = await runGit(['cat-file', '--batch-check=%(objectname) %(objecttype)'], { dir, env, input: `${names.join('\n')}\n` })
   if (run.code !== 0) throw new Error(`git cat-file failed (${run.ended}): ${run.stderr}`)
   const lines = run.stdout.toString('utf8').split('\n')
   return names.map((_, at) => {
@@ -25,7 +29,8 @@ export async function objectTypes(place: ObjectsPlace, names: readonly string[])
 /** The size of each object in bytes, in the order asked; undefined for what is not there. */
 export async function objectSizes(place: ObjectsPlace, ids: readonly string[]): Promise<(number | undefined)[]> {
   if (ids.length === 0) return []
-  const run = await runGit(['cat-file', '--batch-check=%(objectsize)'], { ...place, input: `${ids.join('\n')}\n` })
+  const { dir, env = {} } = place
+  const run = await runGit(['cat-file', '--batch-check=%(objectsize)'], { dir, env, input: `${ids.join('\n')}\n` })
   if (run.code !== 0) throw new Error(`git cat-file failed (${run.ended}): ${run.stderr}`)
   const lines = run.stdout.toString('latin1').split('\n')
   return ids.map((_, at) => (/^\d+$/.test(lines[at] ?? '') ? Number(lines[at]) : undefined))

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { accountRefusal, type PutAnswer, putOutcome, type RefsAccount } from './account.ts'
-import { objectTypes } from './objects.ts'
 import { type BuiltPack, buildPack, type LocalRepository, openLocal } from './pack-out.ts'
 import { uploadParts } from './parts.ts'
+import { badTarget } from './ref-targets.ts'
 import { checkRefsRecord, type PackRow, type RefsRecord } from './refs-record.ts'
 import { type RefUpdate, updatedRecord, updatesFault } from './refs-update.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
@@ -179,24 +179,13 @@ async function packFor(push: Push, before: RefsRecord | undefined): Promise<GitR
   return undefined
 }
 
-/** Branches are pushed to commits, tags to commits or tags of commits, all of them there. */
 async function commitsFault(local: LocalRepository, updates: readonly RefUpdate[]): Promise<GitRefusal | undefined> {
   const sets = updates.flatMap(({ name, commit }) => (commit === null ? [] : [{ name, commit }]))
-  const found = await objectTypes(
-    local,
-    sets.map(row => row.commit),
-  )
-  const peeled = await objectTypes(
-    local,
-    sets.map(row => `${row.commit}^{commit}`),
-  )
-  for (const [at, { name, commit }] of sets.entries()) {
-    const type = found[at]?.type
-    if (type === undefined) return refuse('missing-commit', words.missingCommit(commit))
-    const isTag = name.startsWith('refs/tags/') && type === 'tag' && peeled[at] !== undefined
-    if (type !== 'commit' && !isTag) return refuse('bad-ref', words.refNoCommit(name, commit, type))
-  }
-  return undefined
+  const bad = await badTarget(local, sets)
+  if (bad === undefined) return undefined
+  const { name, commit } = bad.row
+  if (bad.type === undefined) return refuse('missing-commit', words.missingCommit(commit))
+  return refuse('bad-ref', words.refNoCommit(name, commit, bad.type))
 }
 
 /** Waits before the next try: longer each time, and never as long as another that waits (STO-6). */

@@ -3,6 +3,7 @@ import { type Mirror, packsOf } from './mirror.ts'
 import { objectTypes } from './objects.ts'
 import { readRefs, sameRefs, writeRefs } from './packed-refs.ts'
 import { admit, openQuarantine, type Quarantine, sweepQuarantines } from './quarantine.ts'
+import { badTarget } from './ref-targets.ts'
 import { checkRefsRecord, type PackRow, type RefRow, type RefsRecord } from './refs-record.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
 import { words } from './words.ts'
@@ -153,23 +154,11 @@ async function refsThere(job: Job, quarantine: Quarantine): Promise<boolean> {
   return found.every(object => object !== undefined)
 }
 
-/** Branches are at commits, tags at commits or at tags of commits. */
 async function refsFault(job: Job, quarantine: Quarantine): Promise<GitRefusal | undefined> {
-  const { refs } = job.record
   const place = { dir: job.mirror.dir, env: quarantine.env, signal: job.signal }
-  const found = await objectTypes(
-    place,
-    refs.map(row => row.commit),
-  )
-  const peeled = await objectTypes(
-    place,
-    refs.map(row => `${row.commit}^{commit}`),
-  )
-  for (const [at, row] of refs.entries()) {
-    const type = found[at]?.type
-    if (type === undefined) return refuse('missing-object', words.refMissing(row.name, row.commit))
-    const isTag = type === 'tag' && row.name.startsWith('refs/tags/') && peeled[at] !== undefined
-    if (type !== 'commit' && !isTag) return refuse('bad-ref', words.refNoCommit(row.name, row.commit, type))
-  }
-  return undefined
+  const bad = await badTarget(place, job.record.refs)
+  if (bad === undefined) return undefined
+  const { name, commit } = bad.row
+  if (bad.type === undefined) return refuse('missing-object', words.refMissing(name, commit))
+  return refuse('bad-ref', words.refNoCommit(name, commit, bad.type))
 }
