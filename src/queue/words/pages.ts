@@ -123,6 +123,7 @@ export function errorPageWords(parts: ErrorParts): { headline: Phrase; says: Phr
 export type LiveParts =
   | { key: 'stale'; at: number; now: number }
   | { key: 'news'; at: number; now: number; sentence: Phrase; waiting: number }
+  | { key: 'pull-news'; at: number; now: number; sentence: Phrase }
   | { key: 'new-row' }
   | { key: 'moved-row'; from: string }
   | { key: 'yours-queued'; title: { title: string; pull: string }; position: number; length: number }
@@ -135,6 +136,8 @@ export function liveWords(parts: LiveParts): Phrase {
       return say`Connection lost. This page is as it was at ${clock(parts.at, parts.now)}, ${ago(parts.at)}. Trying again; reload now.`
     case 'news':
       return say`Last change at ${clock(parts.at, parts.now)}: ${parts.sentence} ${parts.waiting} waiting.`
+    case 'pull-news':
+      return say`Last change at ${clock(parts.at, parts.now)}: ${parts.sentence}.`
     case 'new-row':
       return say`new`
     case 'moved-row':

@@ -7,18 +7,20 @@ const MOST_PER_ADDRESS = 200
 /** A beat tells a page that the connection lives, in milliseconds. */
 const BEAT_MS = 20_000
 
+/** What a page watches: a repository, at the version that it has, and the version that the page was made from. */
+export interface Watched {
+  repo: string
+  version: number
+  seen?: number | undefined
+}
+
 const open = new WeakMap<PageContext, Map<string, number>>()
 
 /**
- * Opens the event stream of a page: `changed` with the version of what is known about the repository, now and at each change, and a `beat` in
+ * Opens the event stream of a page: `changed` with the version of what is known about the repository, at once where the page is of another, and at each change, and a `beat` in
  * between. What changed is not in it: the page asks for its regions again.
  */
-export function streamChanges(
-  ctx: PageContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  of: { repo: string; version: number },
-): FastifyReply {
+export function streamChanges(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, of: Watched): FastifyReply {
   const streams = open.get(ctx) ?? new Map<string, number>()
   open.set(ctx, streams)
   const mine = streams.get(request.ip) ?? 0
@@ -46,6 +48,6 @@ export function streamChanges(
     if (left > 0) streams.set(request.ip, left)
     else streams.delete(request.ip)
   })
-  changed(of.version)
+  if (of.seen !== of.version) changed(of.version)
   return reply
 }

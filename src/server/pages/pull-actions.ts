@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AtUri, type Did, makeAtUri, parseAtUri, parseDid } from '../../atproto/ids.ts'
-import { leavePageWords } from '../../queue/words/leave.ts'
+import { leaving } from '../../queue/leaving.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { alreadyQueued, notQueued } from '../../queue/words/refusals.ts'
 import { accountName } from '../../views/paths.ts'
@@ -13,7 +13,7 @@ import { limited } from '../http/limits.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
 import { locatePull } from './locate.ts'
-import { leavePartsOf, type Tried } from './merge-box.ts'
+import type { Tried } from './merge-box.ts'
 import { type PullParams, pathOf, pullModel, pullParams, sendNoPull } from './pull-page.ts'
 import { sendHtml } from './send.ts'
 
@@ -54,7 +54,7 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
     const at = locatePull(ctx, request.params)
     if (at === undefined) return sendNoPull(ctx, request, reply)
     if (visitOf(request).session === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
-    const parts = leavePartsOf(at.view, at.pull)
+    const leave = leaving(at.view, at.pull)
     const { uri, value } = at.pull.pull
     const frame = {
       ...frameOf(ctx, request, {
@@ -74,16 +74,11 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
       createdAt: value.createdAt,
     }
     reply.header('cache-control', 'no-store')
-    if (parts === undefined) {
+    if (leave === undefined) {
       const refused = notQueued()
       return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: refused.message, refused }, 422)
     }
-    return sendPage(ctx, reply, 'confirm-leave', {
-      frame,
-      repo: at.head,
-      pull,
-      says: leavePageWords({ title: value.title, pull: uri }, parts),
-    })
+    return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: leave.page })
   })
 }
 

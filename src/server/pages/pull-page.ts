@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { queueParts } from '../../queue/answers/queue.ts'
 import { pullParts } from '../../queue/answers/rows.ts'
+import { pullNews } from '../../queue/news.ts'
 import { batchOf } from '../../queue/places.ts'
 import { timeline } from '../../queue/timeline.ts'
 import type { PullView } from '../../queue/view.ts'
@@ -47,6 +48,8 @@ const query = {
   properties: { part: { type: 'string', enum: pageParts.pull }, every: { type: 'integer', minimum: 10, maximum: 3_600 } },
 } as const
 
+const seenQuery = { type: 'object', properties: { seen: { type: 'integer', minimum: 0 } } } as const
+
 /** The page of one pull, live. */
 export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Params: PullParams; Querystring: Query }>(
@@ -61,11 +64,15 @@ export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
     },
   )
 
-  app.get<{ Params: PullParams }>('/:owner/:name/pulls/:author/:key/events', { schema: { params: pullParams } }, (request, reply) => {
-    const at = locatePull(ctx, request.params)
-    if (at === undefined) return sendNoPull(ctx, request, reply)
-    return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version })
-  })
+  app.get<{ Params: PullParams; Querystring: { seen?: number } }>(
+    '/:owner/:name/pulls/:author/:key/events',
+    { schema: { params: pullParams, querystring: seenQuery } },
+    (request, reply) => {
+      const at = locatePull(ctx, request.params)
+      if (at === undefined) return sendNoPull(ctx, request, reply)
+      return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version, seen: request.query.seen })
+    },
+  )
 }
 
 /** Says which pull was looked for. */
@@ -105,7 +112,7 @@ export async function pullModel(
         title: titleWords({ key: 'pull', standing, title: pull.pull.value.title, repo: repoName }),
         description: `${standing}, onto ${pull.branch}.`,
         alternateJson: `/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull.pull.uri)}`,
-        live: `${path}/events`,
+        live: `${path}/events?seen=${at.version}`,
       }),
       // Regions ask for themselves at the page's address, also where an action's answer brought them.
       path,
@@ -120,7 +127,8 @@ export async function pullModel(
         ? await ctx.changes.of({ target: view.record.uri, tip: branch?.tip, source: pull.pull.value.head.repo, head: pull.head })
         : noChanges,
     checks: box.checks,
-    timeline: [...timeline(view, pull).map(({ at, tone, says, seenAt }) => ({ at, tone, says, seenAt })), { says: row.standing.text }],
+    timeline: [...timeline(view, pull), { says: row.standing.text }],
+    news: pullNews(view, pull, asking.now),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { queueParts } from '../../queue/answers/queue.ts'
 import { entryParts } from '../../queue/answers/rows.ts'
+import { queueNews } from '../../queue/news.ts'
 import { batchOf } from '../../queue/places.ts'
 import type { BranchView, PullView, RepositoryView } from '../../queue/view.ts'
 import { titleWords } from '../../queue/words/pages.ts'
@@ -60,7 +61,7 @@ export function addQueuePage(app: FastifyInstance, ctx: PageContext): void {
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
       const streamed = rest.endsWith('/events') && !at.view.branches.has(rest) ? rest.slice(0, -'/events'.length) : undefined
       if (streamed !== undefined && at.view.branches.has(streamed))
-        return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version })
+        return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version, seen: request.query.seen })
       return sendQueue(ctx, request, reply, at, rest, request.query)
     },
   )
@@ -105,7 +106,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
         title: titleWords({ key: 'queue', length: body.length, branch: body.branch, repo: repoName, ill }),
         description: health,
         alternateJson: `/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(at.row.uri)}&branch=${encodeURIComponent(body.branch)}`,
-        live: `${path}/events`,
+        live: `${path}/events?seen=${at.version}`,
         ...(asked.every === undefined ? {} : { every: asked.every }),
       }),
       names,
@@ -117,6 +118,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
     authors: authorsOf(waiting, names),
     waiting: { all: waiting.length, matching: matching.length },
     paging,
+    news: queueNews(view, body.branch, asking.now),
     may: mayActs(view, viewer),
   }
 }
