@@ -11,11 +11,11 @@ type $nsid = typeof $nsid;
 
 export { $nsid };
 
-export const $params = /*#__PURE__*/ l.params({"repo":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"limit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.withDefault(/*#__PURE__*/ l.integer({"minimum":1,"maximum":100}), 50)),"cursor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":512}))});
+export const $params = /*#__PURE__*/ l.params({"repo":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"limit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.withDefault(/*#__PURE__*/ l.integer({"minimum":1,"maximum":100}), 50)),"cursor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":2048}))});
 
 export type $Params = l.InferOutput<typeof $params>;
 
-export const $output = /*#__PURE__*/ l.jsonPayload({"queues":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<KnotlessDefs.QueueSummary>((() => KnotlessDefs.queueSummary) as any), {"maxLength":1000}),"cursor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":512}))});
+export const $output = /*#__PURE__*/ l.jsonPayload({"queues":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<KnotlessDefs.QueueSummary>((() => KnotlessDefs.queueSummary) as any), {"maxLength":1000}),"cursor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":2048}))});
 
 export type $Output<B = l.BinaryData> = l.InferPayload<typeof $output, B>;
 export type $OutputBody<B = l.BinaryData> = l.InferPayloadBody<typeof $output, B>;
