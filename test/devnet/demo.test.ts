@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import { z } from 'zod'
 import { freePort, portIsFree } from '../../src/devnet/ports.ts'
 import { xrpc } from '../../src/devnet/xrpc.ts'
 import { until } from '../support/until.ts'
-import { answers, type DemoFile, descendants, readDemoFile, readyDemo, startDemo } from './demo-process.ts'
+import { answers, type Demo, type DemoFile, descendants, readDemoFile, readyDemo, startDemo } from './demo-process.ts'
 
 let dir: string
 let data: string
@@ -22,6 +22,21 @@ before(() => {
 })
 after(() => rmSync(dir, { recursive: true, force: true }))
 
+const running: Demo[] = []
+afterEach(async () => {
+  // What a failed test left running.
+  for (const demo of running.splice(0)) {
+    demo.child.kill('SIGTERM')
+    await demo.ended
+  }
+})
+
+function start(...flags: string[]): Demo {
+  const demo = startDemo(...flags)
+  running.push(demo)
+  return demo
+}
+
 const pulls = z.object({ pulls: z.array(z.unknown()) })
 
 /** Waits until nothing of a demo answers any more. */
@@ -32,7 +47,7 @@ async function allGone(file: DemoFile): Promise<void> {
 
 test('the demo starts everything, says where it is, and stops with the program that started it, however that ends', async () => {
   writeFileSync(readyFile, 'left over')
-  const demo = startDemo('--data', data, '--port', '0', '--ready-file', readyFile)
+  const demo = start('--data', data, '--port', '0', '--ready-file', readyFile)
   await until(() => !existsSync(readyFile) || statSync(readyFile).size > 20, { what: 'the old ready file to go' })
   first = await readyDemo(demo, readyFile)
   assert.deepEqual(readDemoFile(join(data, 'network.json')), first)
@@ -58,7 +73,7 @@ test('the demo starts everything, says where it is, and stops with the program t
   assert.ok(demo.out().includes(`${first.server}/alice.test/orchard/queue/main`))
   assert.equal((await fetch(first.faults)).status, 200)
 
-  const second = startDemo('--data', data, '--port', '0')
+  const second = start('--data', data, '--port', '0')
   assert.equal(await second.ended, 1)
   assert.match(second.err(), /^Another demo runs on .*--data\.\n$/)
 
@@ -68,10 +83,11 @@ test('the demo starts everything, says where it is, and stops with the program t
   demo.child.kill('SIGKILL')
   await demo.ended
   await allGone(first)
+  assert.ok(!existsSync(readyFile), 'the ready file is there only while everything answers')
 })
 
 test('a second start finds everything as it was, at the same addresses; when the server dies the demo says so and exits 1', async () => {
-  const demo = startDemo('--data', data, '--port', '0', '--ready-file', readyFile)
+  const demo = start('--data', data, '--port', '0', '--ready-file', readyFile)
   assert.deepEqual(await readyDemo(demo, readyFile), first)
   const [main = 0] = descendants(demo.child.pid ?? 0)
   const [server = 0] = descendants(main)
@@ -84,7 +100,7 @@ test('a second start finds everything as it was, at the same addresses; when the
 test('--reset begins afresh, --empty without repositories; SIGTERM stops it with exit code 0', async () => {
   const kept = join(data, 'not-ours.txt')
   writeFileSync(kept, 'something of somebody')
-  const demo = startDemo('--data', data, '--port', '0', '--reset', '--empty', '--ready-file', readyFile, '--batch', '4')
+  const demo = start('--data', data, '--port', '0', '--reset', '--empty', '--ready-file', readyFile, '--batch', '4')
   const file = await readyDemo(demo, readyFile)
   assert.notEqual(file.accounts.alice.did, first.accounts.alice.did)
   assert.deepEqual(file.repos, [])
@@ -113,7 +129,7 @@ test('a port in use gets one line that says which and what to do', async () => {
   ] as const) {
     const taken = createServer()
     await new Promise<void>(resolve => taken.listen(port - below, '127.0.0.1', resolve))
-    const demo = startDemo('--data', join(dir, 'other'), '--port', String(port))
+    const demo = start('--data', join(dir, 'other'), '--port', String(port))
     const code = await demo.ended
     await new Promise(resolve => taken.close(resolve))
     assert.equal(code, 1)

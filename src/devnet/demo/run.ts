@@ -23,7 +23,8 @@ export interface Surroundings {
 
 /** Runs the demo until it is told to stop or its server ends. Gives the exit code: 0 stopped, 1 something broke or is in use. */
 export async function runDemo(flags: Flags, around: Surroundings): Promise<number> {
-  if (flags.readyFile !== undefined) rmSync(flags.readyFile, { force: true })
+  const unready = () => flags.readyFile !== undefined && rmSync(flags.readyFile, { force: true })
+  unready()
   const data = openDataDir(flags.dataDir, flags.reset)
   if (data === undefined) {
     around.complain(words.folderHeld(flags.dataDir))
@@ -36,6 +37,7 @@ export async function runDemo(flags: Flags, around: Surroundings): Promise<numbe
     around.complain(error instanceof Error ? error.message : words.broke)
     return 1
   } finally {
+    unready()
     for (const stop of stops.reverse()) await stop()
   }
 }
