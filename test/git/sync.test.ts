@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { FetchBlob } from '../../src/git/incoming.ts'
 import { packsOf } from '../../src/git/mirror.ts'
@@ -197,6 +200,35 @@ test('a sync cut off at any point is made good by the next', async t => {
   await syncMirror(other, recordOf({ 'refs/heads/main': one }, [p1, p2]), blobsFrom(blobs))
   assert.equal((await syncMirror(other, whole, blobsFrom(blobs, seen))).ok, true)
   assert.deepEqual(seen, [])
+})
+
+test('a sync killed in the middle of a pack leaves the refs, and the next one cleans up after it', async t => {
+  const work = newRepo(t)
+  const blobs: Blobs = new Map()
+  const one = commit(work, 'main', { a: '1' })
+  const two = commit(work, 'main', { a: '2' })
+  const packs = [packRow(blobs, makePack(work, [one])), packRow(blobs, makePack(work, [two], [one]))]
+  const mirror = await newMirror(t)
+  await syncMirror(mirror, recordOf({ 'refs/heads/main': one }, packs.slice(0, 1)), blobsFrom(blobs))
+  const before = snapshot(mirror.dir)
+  const record = recordOf({ 'refs/heads/main': two }, packs)
+  const program = spawn(process.execPath, [join(import.meta.dirname, 'stalled-sync.ts'), mirror.dir, JSON.stringify(record)])
+  await once(program.stdout, 'data')
+  program.kill('SIGKILL')
+  await once(program, 'close')
+  assert.equal(
+    Object.keys(snapshot(mirror.dir)).some(path => path.startsWith('/quarantine')),
+    true,
+  )
+  assert.equal(git(mirror.dir, ['rev-parse', 'main']), one)
+  const left = Object.entries(snapshot(mirror.dir)).filter(([path]) => !path.startsWith('/quarantine'))
+  assert.deepEqual(Object.fromEntries(left), before)
+  assert.equal((await syncMirror(mirror, record, blobsFrom(blobs))).ok, true)
+  assert.equal(git(mirror.dir, ['rev-parse', 'main']), two)
+  assert.equal(
+    Object.keys(snapshot(mirror.dir)).some(path => path.startsWith('/quarantine')),
+    false,
+  )
 })
 
 test('an empty record empties the refs and leaves the packs', async t => {
