@@ -1,4 +1,5 @@
 import { parseFlags, usage } from './demo/flags.ts'
+import { words } from './demo/words.ts'
 
 /** A signal that comes this soon after the first is the same Ctrl-C, passed on by the program that started this one. */
 const sameSignalMs = 1000
@@ -20,14 +21,15 @@ async function main(): Promise<number> {
   return runDemo(flags, { say: line => console.log(line), complain: line => console.error(line), stopped })
 }
 
-function signalled(): Promise<void> {
+function signalled(): Promise<string | undefined> {
   return new Promise(resolve => {
     let first: number | undefined
     function stop(): void {
       first ??= Date.now()
       if (Date.now() - first > sameSignalMs) process.exit(1)
-      resolve()
+      resolve(undefined)
     }
+    process.on('uncaughtException', error => resolve(`${words.broke} ${error.message}`))
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
     if (process.channel !== undefined) process.once('disconnect', stop)
   })
@@ -36,7 +38,7 @@ function signalled(): Promise<void> {
 main().then(
   code => process.exit(code),
   (error: unknown) => {
-    console.error(error instanceof Error ? error.message : 'The demo broke.')
+    console.error(error instanceof Error ? error.message : words.broke)
     process.exit(1)
   },
 )

@@ -5,6 +5,7 @@ import { envToCfg, envToSecrets, PDS } from '@atproto/pds'
 import { isValidDid } from '@atproto/syntax'
 import type { Keys } from './keys.ts'
 import { loopback, portError } from './ports.ts'
+import { retried } from './retried.ts'
 
 /** What a test may change about the PDS. */
 export interface PdsSettings {
@@ -94,14 +95,5 @@ async function claim(pds: PDS, url: string, dids: string[]): Promise<void> {
     await pds.ctx.plcClient.updatePds(did, pds.ctx.plcRotationKey, url)
     await pds.ctx.idResolver.did.resolve(did, true)
     await pds.ctx.sequencer.sequenceIdentity(account.did)
-  }
-}
-
-/** A read once more when it fails: a connection kept from an earlier directory on the same port breaks at its first use. */
-async function retried<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch {
-    return read()
   }
 }

@@ -1,5 +1,6 @@
 import { DidResolver, HandleResolver, IdResolver } from '@atproto/identity'
 import { z } from 'zod'
+import { retried } from './retried.ts'
 
 const answer = z.object({ did: z.string() })
 
@@ -10,7 +11,7 @@ class KeyCache extends DidResolver {
   override async resolveAtprotoKey(did: string, forceRefresh = false): Promise<string> {
     const known = this.#keys.get(did)
     if (known !== undefined && !forceRefresh) return known
-    const key = await super.resolveAtprotoKey(did, forceRefresh)
+    const key = await retried(() => super.resolveAtprotoKey(did, forceRefresh))
     this.#keys.set(did, key)
     return key
   }

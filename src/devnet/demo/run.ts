@@ -17,8 +17,8 @@ const readyMs = 60_000
 export interface Surroundings {
   say: (line: string) => void
   complain: (line: string) => void
-  /** Settles when the demo is to stop. */
-  stopped: Promise<void>
+  /** Settles when the demo is to stop; with a line when that is because something broke. */
+  stopped: Promise<string | undefined>
 }
 
 /** Runs the demo until it is told to stop or its server ends. Gives the exit code: 0 stopped, 1 something broke or is in use. */
@@ -56,7 +56,7 @@ async function run(flags: Flags, around: Surroundings, data: DataDir, stops: Arr
   stops.push(() => server.stop())
   data.keepPort(port)
 
-  const quit = Promise.race([server.ended, around.stopped.then(() => undefined)])
+  const quit = Promise.race([server.ended, around.stopped])
   const ready = getReady(flags, around, network, server)
   const early = await Promise.race([quit.then(said => ({ said })), ready.then(() => undefined)])
   // A stop in the midst of getting ready breaks it, and that is no fault.
