@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import type { RefsAccount } from '../../src/git/account.ts'
-import { partLimits } from '../../src/git/parts.ts'
+import { blobCid, partLimits } from '../../src/git/parts.ts'
 import { type PushDone, type PushInput, pushRefs } from '../../src/git/push.ts'
 import { checkRefsRecord } from '../../src/git/refs-record.ts'
 import type { GitRefusal } from '../../src/git/refusal.ts'
@@ -118,6 +118,30 @@ test('STO-2 parts are cut below what the server takes, found out once and rememb
   const result = await push(work, tiny, [{ name: 'refs/heads/main', commit: one }])
   assert.equal(code(result), 'too-large')
   assert.equal(tiny.record, undefined)
+})
+
+test('STO-5 the blob reference that the server answered is stored, its type included, and must be of the bytes sent', async t => {
+  const work = newRepo(t)
+  const account = new MemoryAccount()
+  const one = commit(work, 'main', { a: '1' })
+  const main = { name: 'refs/heads/main', commit: one }
+  const upload = account.upload.bind(account)
+  const decoded = (cid: string) => ({ toString: () => cid })
+  const answering = (change: { ref?: object; size?: number }) =>
+    Object.assign(account, {
+      upload: async (bytes: Uint8Array) => {
+        const answer = await upload(bytes)
+        assert.ok(answer !== 'too-large')
+        return { ...answer, mimeType: 'application/zip', ref: decoded(answer.ref.$link), ...change }
+      },
+    })
+  const other = decoded(blobCid(Buffer.from('other')))
+  assert.equal(code(await push(work, answering({ ref: other }), [main])), 'upstream-failed')
+  assert.equal(code(await push(work, answering({ size: 1 }), [main])), 'upstream-failed')
+  assert.equal(account.puts, 0)
+  assert.equal(code(await push(work, answering({}), [main])), 'ok')
+  const [part] = account.record?.packs[0]?.parts ?? []
+  assert.deepEqual([part?.mimeType, part?.ref.$link.slice(0, 7)], ['application/zip', 'bafkrei'])
 })
 
 test('STO-6 of two pushes to one branch one wins, the other is told that the branch moved', async t => {
