@@ -12,9 +12,13 @@ export interface Program {
   stop(): Promise<void>
 }
 
-/** Starts a script of this project in a process of its own and waits until `url` answers, 60 s at most. */
+/** Starts a script of this project as its npm scripts do, in a process of its own, and waits until `url` answers, 60 s at most. */
 export async function run(args: readonly string[], env: Readonly<Record<string, string>>, url: string): Promise<Program> {
-  const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn('sh', ['scripts/with-node.sh', ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const ended = new Promise<void>(done => child.once('exit', () => done()))
   const { pid } = child
   if (pid === undefined) throw new Error('the program did not start')
