@@ -117,6 +117,10 @@ test('a batch is one commit under the head that it was made for', async () => {
   assert.equal(await alice.get(things, 'same'), undefined)
 })
 
+test('an upload of any size is taken', async () => {
+  for (const size of [1, 255, 257, 1_000]) assert.ok((await writer.uploadBlob(randomBytes(size), 'application/octet-stream')).ok, `${size}`)
+})
+
 test('STO-5 a blob reference is the server’s own, its type included', async () => {
   const xml = Buffer.from('<?xml version="1.0"?><testsuites/>')
   const upload = await writer.uploadBlob(xml, 'text/plain')
