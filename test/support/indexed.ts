@@ -35,7 +35,7 @@ export type IndexedOptions = Partial<Omit<IndexerOptions, 'index' | 'identity' |
   idle?: boolean
 }
 
-/** Opens an index in a temporary folder (or `dir`) and lets it follow the network. */
+/** Opens an index in a temporary folder (or `dir`) and lets it follow the network. Whoever asks closes it, whatever happens: `t.after(one.close)`. */
 export async function startIndexed(network: Network, options: IndexedOptions = {}): Promise<Indexed> {
   const { dir = mkdtempSync(join(tmpdir(), 'knotless-index-')), withRelay = true, idle = false, ...rest } = options
   const now = options.now ?? Date.now

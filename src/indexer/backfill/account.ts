@@ -21,7 +21,7 @@ export async function readAccount(ctx: BackfillContext, job: Job, did: Did, host
   if (rev === undefined) return 'absent'
   // Nothing was written there since it was read last.
   if (earlier === undefined && job.rev === rev) {
-    ctx.jobs.done(job.subject, rev, ctx.now() + ctx.bounds.renewMs)
+    ctx.jobs.done(job, rev, ctx.now() + ctx.bounds.renewMs)
     return 'done'
   }
   const done = new Set(earlier?.done)
@@ -29,9 +29,9 @@ export async function readAccount(ctx: BackfillContext, job: Job, did: Did, host
     if (done.has(collection) || (job.priority >= priorities.author && !authored.has(collection))) continue
     await readCollection(ctx, { did, host, collection, rev }, signal)
     done.add(collection)
-    ctx.jobs.progress(job.subject, rev, JSON.stringify({ done: [...done] }))
+    ctx.jobs.progress(job, rev, JSON.stringify({ done: [...done] }))
   }
-  ctx.jobs.done(job.subject, rev, ctx.now() + ctx.bounds.renewMs)
+  ctx.jobs.done(job, rev, ctx.now() + ctx.bounds.renewMs)
   return 'done'
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { IndexDatabase } from '../database.ts'
 import type { BackfillTable } from '../schema.ts'
 import { bind } from '../sync-queries.ts'
@@ -10,9 +11,9 @@ export interface Jobs {
   due(now: number, limit: number): Job[]
   /** When the next one is due; undefined when none waits. */
   nextAt(): number | undefined
-  /** How far a job came. */
-  progress(subject: string, rev: string, progress: string): void
-  done(subject: string, rev: string | null, againAt: number): void
+  /** How far a job came. Nothing is written when the job was widened meanwhile: it has to start again. */
+  progress(job: Job, rev: string, progress: string): void
+  done(job: Job, rev: string | null, againAt: number): void
   /** There is nothing to read; looked for again when something names it after `againAt`. */
   absent(subject: string, againAt: number): void
   later(subject: string, at: number, tries: number, error: string | null): void
@@ -23,6 +24,8 @@ export interface Jobs {
   /** Named accounts that were read long ago are read again: an event may have been lost. */
   renew(now: number): void
   pending(): number
+  /** Whether anything that did not fail is to be read within moments. */
+  atHand(now: number): boolean
 }
 
 export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
@@ -42,8 +45,23 @@ export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
       .select(eb => eb.fn.min<number | null>('next_at').as('at'))
       .where('state', '=', 'pending'),
   )
-  const progress = bind(sqlite, ['subject', 'rev', 'progress'], (p: { subject: string; rev: string; progress: string }) =>
-    db.updateTable('backfill').set({ rev: p.rev, progress: p.progress }).where('subject', '=', p.subject),
+  /** Who was read as an author only is not done when a repository names them since. */
+  const asWide = (priority: number) => sql<boolean>`(backfill.priority < 3) = (${priority} < 3)`
+  const progress = bind(
+    sqlite,
+    ['subject', 'priority', 'rev', 'progress'],
+    (p: { subject: string; priority: number; rev: string; progress: string }) =>
+      db.updateTable('backfill').set({ rev: p.rev, progress: p.progress }).where('subject', '=', p.subject).where(asWide(p.priority)),
+  )
+  const done = bind(
+    sqlite,
+    ['subject', 'priority', 'rev', 'next_at'],
+    ({ subject, priority, ...row }: Pick<BackfillTable, 'subject' | 'priority' | 'rev' | 'next_at'>) =>
+      db
+        .updateTable('backfill')
+        .set({ ...row, state: 'done', progress: null, tries: 0, error: null })
+        .where('subject', '=', subject)
+        .where(asWide(priority)),
   )
   const finish = bind(
     sqlite,
@@ -94,16 +112,26 @@ export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
       .select(eb => eb.fn.countAll<number>().as('n'))
       .where('state', '=', 'pending'),
   )
+  const atHand = bind(sqlite, ['by'], (p: { by: number }) =>
+    db
+      .selectFrom('backfill')
+      .select('subject')
+      .where('state', '=', 'pending')
+      .where('error', 'is', null)
+      .where('next_at', '<=', p.by)
+      .limit(sql.lit(1)),
+  )
   return {
     due: (now, limit) => due.all({ now, limit }),
     nextAt: () => nextAt.get({})?.at ?? undefined,
-    progress: (subject, rev, text) => void progress.run({ subject, rev, progress: text }),
-    done: (subject, rev, againAt) => void finish.run({ subject, state: 'done', rev, next_at: againAt }),
+    progress: ({ subject, priority }, rev, text) => void progress.run({ subject, priority, rev, progress: text }),
+    done: ({ subject, priority }, rev, againAt) => void done.run({ subject, priority, rev, next_at: againAt }),
     absent: (subject, againAt) => void finish.run({ subject, state: 'absent', rev: null, next_at: againAt }),
     later: (subject, at, tries, error) => void later.run({ subject, next_at: at, tries, error }),
     addRelay: collection => void insert.run({ subject: collection, priority: 1 }),
     restart: () => void restart.run({}),
     renew: now => void renew.run({ now, limit: 100 }),
     pending: () => count.get({})?.n ?? 0,
+    atHand: now => atHand.get({ by: now + 1_000 }) !== undefined,
   }
 }

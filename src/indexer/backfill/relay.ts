@@ -23,9 +23,9 @@ export async function readRelay(ctx: BackfillContext, job: Job, signal: AbortSig
     taken += page.dids.length
     if (page.cursor === undefined || page.cursor === cursor || page.dids.length === 0) break
     cursor = page.cursor
-    ctx.jobs.progress(job.subject, '', JSON.stringify({ cursor, taken }))
+    ctx.jobs.progress(job, '', JSON.stringify({ cursor, taken }))
   }
-  ctx.jobs.done(job.subject, null, 0)
+  ctx.jobs.done(job, null, 0)
   return 'done'
 }
 

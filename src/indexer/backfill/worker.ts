@@ -15,7 +15,7 @@ export interface BackfillWorker {
   gap(): void
   /** To be called every now and then: takes up what is to be renewed or was not resolved. */
   tick(unresolved: readonly string[]): void
-  /** Settles when nothing runs and nothing is due. */
+  /** Settles when nothing runs and nothing waits but what failed and is tried again later. */
   idle(): Promise<void>
   status(): { pending: number; running: number }
   stop(): Promise<void>
@@ -24,7 +24,7 @@ export interface BackfillWorker {
 const CONCURRENT = 6
 const PER_HOST = 2
 const JOB_MS = 10 * 60_000
-const BUSY_MS = 500
+const BUSY_MS = 100
 const FIRST_RETRY_MS = 2_000
 const LAST_RETRY_MS = 6 * 3_600_000
 
@@ -53,7 +53,7 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
       if (!running.has(job.subject)) start(job.subject, () => run(job))
     }
     if (running.size > 0) return
-    for (const resume of idlers.splice(0)) resume()
+    if (isIdle()) for (const resume of idlers.splice(0)) resume()
     wakeLater()
   }
 
@@ -103,7 +103,7 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
     const host = await hostOf(did)
     if (host === undefined) return 'absent'
     return await onHost(host, () =>
-      job.kind === 'account' ? readAccount(ctx, job, did, host, signal) : readRepository(ctx, job.subject, host, signal),
+      job.kind === 'account' ? readAccount(ctx, job, did, host, signal) : readRepository(ctx, job, host, signal),
     )
   }
 
@@ -158,7 +158,10 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
       for (const did of unresolved) lookups.add(did)
       fill()
     },
-    idle: () => (isIdle() ? Promise.resolve() : new Promise(resolve => idlers.push(resolve))),
+    idle() {
+      fill()
+      return isIdle() ? Promise.resolve() : new Promise(resolve => idlers.push(resolve))
+    },
     status: () => ({ pending: jobs.pending(), running: running.size }),
     async stop() {
       stopping.abort()
@@ -169,6 +172,6 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
   }
 
   function isIdle(): boolean {
-    return running.size === 0 && lookups.size === 0 && jobs.due(now(), 1).length === 0
+    return running.size === 0 && lookups.size === 0 && !jobs.atHand(now()) && jobs.due(now(), 1).length === 0
   }
 }

@@ -10,7 +10,8 @@ export interface Difference {
   there: string
 }
 
-const TABLES = ['repo', 'refs', 'pull', 'queue_record', 'state', 'issue', 'check_run', 'lander', 'rerun', 'decision'] as const
+/** In the order of their names, as the lists that are walked side by side must be. */
+const TABLES = ['check_run', 'decision', 'issue', 'lander', 'pull', 'queue_record', 'refs', 'repo', 'rerun', 'state'] as const
 /** What a row of these says follows from other rows and from when it was looked at. */
 const DERIVED = new Set(['record_id', 'settled', 'touched', 'moved_to'])
 /** Of strangers only these are read from their servers; the rest of theirs is there or not, and counts for nothing. */

@@ -39,6 +39,7 @@ export function createWanted({ db, sqlite }: IndexDatabase): Wanted {
             state: sql<
               BackfillTable['state']
             >`case when backfill.priority >= 3 and excluded.priority < 3 then 'pending' else backfill.state end`,
+            rev: sql<string | null>`case when backfill.priority >= 3 and excluded.priority < 3 then null else backfill.rev end`,
             progress: sql<string | null>`case when backfill.priority >= 3 and excluded.priority < 3 then null else backfill.progress end`,
             next_at: sql<number>`case when backfill.priority >= 3 and excluded.priority < 3 then 0 else backfill.next_at end`,
           }))
