@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { DevAccount, RecordValue, Written } from '../../src/devnet/account.ts'
 import type { SeededPull } from '../../src/devnet/seed.ts'
+import { listCommits } from '../../src/git/commits.ts'
 import type { World } from './world.ts'
 
 /** A pull, as far as records about it need it. */
@@ -21,6 +22,8 @@ export interface Records {
   lander(more?: RecordValue): Promise<void>
   /** Where a branch of the orchard is, as alice's account says. */
   tip(branch?: string): Promise<string>
+  /** The commits of the orchard's main, newest first. */
+  commits(): Promise<string[]>
   /** Changes the orchard's refs as a push of no new objects does. */
   setRef(branch: string, commit: string | undefined): Promise<void>
 }
@@ -33,7 +36,7 @@ export function madeUpCommit(name: string): string {
 }
 
 /** Writers for the orchard of a world. */
-export function recordsIn({ people, samples }: World): Records {
+export function recordsIn({ people, samples, server }: World): Records {
   const { alice, runner } = people
   const repo = samples.orchard.uri
   const refs = async () => {
@@ -82,6 +85,12 @@ export function recordsIn({ people, samples }: World): Records {
     async lander(more = {}) {
       const lease = { instance: 'one', until: new Date(Date.now() + 10 * 60_000).toISOString() }
       await runner.put('dev.knotless.lander', 'orchard', { repo, batch: 8, depth: 2, startedAt: now(), createdAt: now(), lease, ...more })
+    },
+    async commits() {
+      const mirror = await server.context.mirrors.of(repo)
+      const listed = await listCommits(mirror, [await tip()], 100)
+      if (!listed.ok) throw new Error(listed.message)
+      return listed.commits.map(({ commit }) => commit)
     },
     async setRef(branch, commit) {
       const { value, list } = await refs()
