@@ -20,7 +20,7 @@ else
   node=$(pinned)
   if [ -z "$node" ] || ! fits "$node"; then
     say 'Installing Node 24 for this project alone (the machine has an older one) …'
-    npm ci --prefix tools/node --no-audit --no-fund --loglevel=error >&2
+    npm ci --prefix tools/node --ignore-scripts --no-audit --no-fund --loglevel=error >&2
     node=$(pinned)
   fi
   [ -n "$node" ] && fits "$node" || { say 'No Node 24 could be had for this machine: install Node 22.18 or later, then run this again.'; exit 2; }
@@ -34,7 +34,8 @@ fi
 stamp=node_modules/.knotless-lock
 if ! cmp -s package-lock.json "$stamp" 2>/dev/null; then
   say 'Installing dependencies …'
-  npm ci --no-audit --no-fund --loglevel=error >&2
+  # Nothing here is built on the machine: what is native comes built inside its package.
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
   cp package-lock.json "$stamp"
 fi
 
