@@ -1,7 +1,7 @@
 import { isTid } from '../../queue/tid.ts'
 import { isDid, isRecordKey } from '../validate/addresses.ts'
 import type { RefusedReason } from '../validate/reasons.ts'
-import { type Kind, kindOf, usable } from '../validate/usable.ts'
+import { type Kind, kindOf, type Usable, usable } from '../validate/usable.ts'
 import { type Batch, refuse } from './batch.ts'
 import type { RecordEvent } from './events.ts'
 import type { Placer } from './placer.ts'
@@ -21,15 +21,18 @@ export function applyRecord(tables: { records: RecordRows; placer: Placer }, bat
   const { uri, kind } = place
   const { cid, operation } = event
   const json = operation === 'delete' || event.record === undefined ? '' : JSON.stringify(event.record)
-  const record = operation === 'delete' ? undefined : isCid(cid) ? usable(event, event.record, json) : 'lexicon'
-  const taken = typeof record === 'object' && cid !== undefined ? { ...event, uri, cid } : undefined
-  if (typeof record === 'object' && taken !== undefined && placer.insert(batch, taken, record, json)) return
+  const record = operation === 'delete' ? undefined : judge(event, json)
+  if (typeof record === 'object' && cid !== undefined && placer.insert(batch, { event, uri, cid, json }, record)) return
   const held = records.find(uri)
   if (held !== undefined && event.rev <= held.rev) return
   if (typeof record === 'string') refuse(batch, record)
-  if (typeof record !== 'object' || taken === undefined) placer.remove(batch, { ...event, uri }, kind, held)
+  if (typeof record !== 'object' || cid === undefined) placer.remove(batch, { ...event, uri }, kind, held)
   else if (held !== undefined && held.deleted === 0 && held.cid === cid) records.setRev(held.id, event.rev)
-  else if (held !== undefined) placer.replace(batch, taken, held, record, json)
+  else if (held !== undefined) placer.replace(batch, { event, uri, cid, json }, held, record)
+}
+
+function judge(event: RecordEvent, json: string): Usable | RefusedReason {
+  return isCid(event.cid) ? usable(event, event.record, json) : 'lexicon'
 }
 
 function placeOf(event: RecordEvent): { uri: string; kind: Kind } | RefusedReason {

@@ -13,7 +13,12 @@ import { priorities, type Wanted } from './wanted.ts'
 
 type Address = { uri: string; did: string; rkey: string }
 /** An event whose record is taken. */
-type Taken = RecordEvent & { uri: string; cid: string }
+interface Taken {
+  event: RecordEvent
+  uri: string
+  cid: string
+  json: string
+}
 
 export interface Tables {
   records: RecordRows
@@ -27,9 +32,9 @@ export interface Tables {
 /** Puts records where they belong, takes them away again, and notes what that touches. */
 export interface Placer {
   /** Writes a record that is taken; false when there is a row at its address already. */
-  insert(batch: Batch, event: Taken, record: Usable, json: string): boolean
+  insert(batch: Batch, taken: Taken, record: Usable): boolean
   /** Writes a record that is taken over what is held at its address. */
-  replace(batch: Batch, event: Taken, held: Held, record: Usable, json: string): void
+  replace(batch: Batch, taken: Taken, held: Held, record: Usable): void
   /** Writes a record's typed row, or lets it wait for the repository that it names. `before`: what an earlier row was about. */
   place(batch: Batch, id: number, at: Address, record: Usable, before?: About): void
   /** Leaves a tombstone, so that what comes late from before it changes nothing. */
@@ -47,23 +52,23 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     db.selectFrom('pull').select('repo').distinct().where('head_repo', '=', p.fork).limit(p.limit),
   )
 
-  function insert(batch: Batch, event: Taken, record: Usable, json: string): boolean {
-    const { uri, did, collection, rkey, cid, rev } = event
+  function insert(batch: Batch, { event, uri, cid, json }: Taken, record: Usable): boolean {
+    const { did, collection, rkey, rev } = event
     const backfilled = event.source === 'listed' ? 1 : 0
     const id = records.insert({ uri, did, collection, rkey, cid, rev, json, deleted: 0, seen_at: batch.time, backfilled })
     if (id === undefined) return false
     if (record.kind === 'repo') batch.next.push({ kind: 'release', repo: uri })
-    place(batch, id, event, record)
+    place(batch, id, { uri, did, rkey }, record)
     return true
   }
 
-  function replace(batch: Batch, event: Taken, held: Held, record: Usable, json: string): void {
+  function replace(batch: Batch, { event, uri, cid, json }: Taken, held: Held, record: Usable): void {
+    const { did, rkey, rev } = event
     const before = typed.before(record.kind, held.id)
-    const { cid, rev } = event
     const backfilled = event.source === 'listed' ? 1 : 0
     records.replace({ id: held.id, cid, rev, json, deleted: 0, seen_at: batch.time, backfilled })
     if (before === undefined) waiting.remove(held.id)
-    place(batch, held.id, event, record, before)
+    place(batch, held.id, { uri, did, rkey }, record, before)
   }
 
   function place(batch: Batch, id: number, at: Address, record: Usable, before?: About): void {

@@ -49,8 +49,8 @@ interface Item {
   done?: () => void
 }
 
-const BATCH_EVENTS = 500
-const BATCH_MS = 20
+const BATCH_EVENTS = 1_000
+const BATCH_MS = 25
 const SAVE_CURSOR_MS = 1_000
 const RETRY_MS = 500
 /** How long stopping waits for a database that cannot be written to. */

@@ -1,5 +1,5 @@
 /** Keeps the member rows, moves and settled pulls of repositories right when their records change. */
-import { sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { RepoRecord, Stored } from '../../queue/facts.ts'
 import { tidAt } from '../../queue/tid.ts'
 import type { IndexDatabase } from '../database.ts'
@@ -18,8 +18,8 @@ export interface Repositories {
   tiedTo(repo: string): string[]
   /** Writes the member rows of a repository anew; gives its owner and those it names, by role, when there is one. */
   refresh(repo: string, now: number): MemberTable[]
-  /** Looks again at one pull, or at every pull of a repository, and writes whether it is settled and touched. */
-  settlePull(uri: string, now: number): void
+  /** Looks again at these pulls and writes whether each is settled and touched. */
+  settlePulls(uris: Iterable<string>, now: number): void
   /** When the next transfer that both sides tell of will hold; undefined when there is none. */
   pendingAt(): number | undefined
   /** Those whose transfer holds by now. */
@@ -58,7 +58,7 @@ export function createRepositories({ db, sqlite }: IndexDatabase): Repositories 
   const setMoved = bind(sqlite, ['uri', 'moved'], (p: { uri: string; moved: string | null }) =>
     db.updateTable('repo').set({ moved_to: p.moved }).where('uri', '=', p.uri),
   )
-  const settle = (where: 'uri' | 'repo') =>
+  const settle = (where: (key: string) => RawBuilder<SqlBool>) =>
     bind(sqlite, ['key', 'horizon'], (p: { key: string; horizon: string }) =>
       db
         .updateTable('pull')
@@ -77,10 +77,10 @@ export function createRepositories({ db, sqlite }: IndexDatabase): Repositories 
             exists (select 1 from member m where m.repo = pull.repo and m.did = pull.did)
             or exists (select 1 from queue_record q join member m on m.repo = pull.repo and m.did = q.did where q.subject = pull.uri))`,
         })
-        .where(`pull.${where}`, '=', p.key),
+        .where(where(p.key)),
     )
-  const settleOne = settle('uri')
-  const settleAll = settle('repo')
+  const settleSome = settle(key => sql`pull.uri in (select value from json_each(${key}))`)
+  const settleAll = settle(key => sql`pull.repo = ${key}`)
 
   /** Most repositories never move: only those that a transfer names are asked for. */
   const tied = new Set<string>()
@@ -132,7 +132,10 @@ export function createRepositories({ db, sqlite }: IndexDatabase): Repositories 
       settleAll.run({ key: repo, horizon: tidAt(now + AHEAD_MS) })
       return rows
     },
-    settlePull: (uri, now) => void settleOne.run({ key: uri, horizon: tidAt(now + AHEAD_MS) }),
+    settlePulls(uris, now) {
+      const list = [...uris]
+      if (list.length > 0) settleSome.run({ key: JSON.stringify(list), horizon: tidAt(now + AHEAD_MS) })
+    },
     pendingAt: () => (pending.size === 0 ? undefined : Math.min(...pending.values())),
     takeDue(now) {
       return [...pending].filter(([, at]) => at <= now).map(([repo]) => repo)

@@ -114,7 +114,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
     },
     finish(batch, cursor) {
       refreshMembers(batch)
-      for (const pull of batch.pulls) repositories.settlePull(pull, batch.time)
+      repositories.settlePulls(batch.pulls, batch.time)
       for (const repo of [...batch.changed]) for (const other of repositories.tiedTo(repo)) batch.changed.add(other)
       tally.refused(batch.refused)
       if (cursor !== undefined) tally.setCursor(cursor.service, cursor.timeUs, batch.time)

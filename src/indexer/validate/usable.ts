@@ -72,7 +72,8 @@ export function usable(at: { did: string; collection: string; rkey: string }, re
   if (json.length > MOST_BYTES || (json.length > MOST_BYTES / 3 && Buffer.byteLength(json) > MOST_BYTES)) return 'too-large'
   if (typeof record !== 'object' || record === null || !('$type' in record)) return 'lexicon'
   if (record.$type !== at.collection) return 'wrong-type'
-  const parsed = parse(blobs ? decoded(json) : record)
+  // What links to nothing is its own JSON.
+  const parsed = parse(blobs && json.includes('"$link"') ? decoded(json) : record)
   if (parsed === undefined) return overBound(record) ? 'over-bound' : 'lexicon'
   return fault(at, parsed) ?? parsed
 }
@@ -80,8 +81,7 @@ export function usable(at: { did: string; collection: string; rkey: string }, re
 /** In atproto's data model; undefined when a link or a blob in it is none. */
 function decoded(json: string): unknown {
   try {
-    // What links to nothing is its own JSON.
-    return json.includes('"$link"') ? lexParse(json) : JSON.parse(json)
+    return lexParse(json)
   } catch {
     return undefined
   }
