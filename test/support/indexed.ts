@@ -35,8 +35,11 @@ export type IndexedOptions = Partial<Omit<IndexerOptions, 'index' | 'identity' |
   idle?: boolean
 }
 
+/** Where a local network answers: what a program in another process knows of it. */
+export type Addresses = Pick<Network, 'plcUrl' | 'pdsUrl' | 'jetstreamUrl' | 'relayUrl'>
+
 /** Opens an index in a temporary folder (or `dir`) and lets it follow the network. Whoever asks closes it, whatever happens: `t.after(one.close)`. */
-export async function startIndexed(network: Network, options: IndexedOptions = {}): Promise<Indexed> {
+export async function startIndexed(network: Network | Addresses, options: IndexedOptions = {}): Promise<Indexed> {
   const { dir = mkdtempSync(join(tmpdir(), 'knotless-index-')), withRelay = true, idle = false, ...rest } = options
   const now = options.now ?? Date.now
   const fetch = createGuardedFetch({ allowLoopback: true })
@@ -67,6 +70,7 @@ export async function startIndexed(network: Network, options: IndexedOptions = {
     identity,
     failures,
     async caughtUp() {
+      if (!('createAccount' in network)) throw new Error('what was written can only be waited for beside the network')
       await seen(network, index)
       await indexer.settled()
     },
