@@ -17,6 +17,10 @@ export const commands = {
     summary: 'the server: pages, queries and index (configured by KNOTLESS_… variables)',
     load: async () => (await import('./serve.ts')).serve,
   },
+  index: {
+    summary: 'index compare: holds the server’s index against one built from what people’s servers hold',
+    load: async () => (await import('./index-compare.ts')).compareIndex,
+  },
 } satisfies Record<string, Entry>
 
 type Name = keyof typeof commands

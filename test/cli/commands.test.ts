@@ -37,6 +37,21 @@ test('what is no command gets one line, and names of the language’s own object
 test('the help names every command', () => {
   assert.match(helpText(), /^ {2}demo {2}/m)
   assert.match(helpText(), /^ {2}serve {2}/m)
+  assert.match(helpText(), /^ {2}index {2}/m)
+})
+
+test('index compare: its help, its one command, and no comparison without configuration', async () => {
+  const [help, other, bare] = await Promise.all([
+    knotless(['index', '--help']),
+    knotless(['index', 'mend']),
+    knotless(['index', 'compare']),
+  ])
+  assert.deepEqual([help.code, help.err], [0, ''])
+  assert.match(help.out, /^Usage: knotless index compare\n/)
+  assert.deepEqual([other.code, other.out, other.err.trim().split('\n').length], [2, '', 1])
+  assert.match(other.err, /compare/)
+  assert.deepEqual([bare.code, bare.out, bare.err.trim().split('\n').length], [2, '', 1])
+  assert.match(bare.err, /KNOTLESS_/)
 })
 
 test('the program: help and version on stdout, an unknown command on stderr with exit code 2', async () => {
