@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Waits until `look` gives something other than false, undefined or null, and gives that. Throws with `what` after `timeout` ms (5,000). */
+/** Waits until `look` gives something other than false, undefined or null, and gives that. Throws with `what` after `timeout` ms (30,000: a bound for machines under load, not an expectation). */
 export async function until<T>(
   look: () => T | Promise<T>,
   options: { timeout?: number; what?: string } = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const end = Date.now() + (options.timeout ?? 5000)
+  const end = Date.now() + (options.timeout ?? 30_000)
   for (;;) {
     const seen = await look()
     if (isThere(seen)) return seen
