@@ -24,6 +24,14 @@ export function submit(page: Page, name: string): Promise<void> {
   return page.locator('#merge-box').getByRole('button', { name, exact: true }).click()
 }
 
+/** Clicks a button of the merge box, and waits for the answer that it gets. */
+export async function submitted(page: Page, name: string): Promise<number> {
+  const [response] = await Promise.all([page.waitForResponse(answer => answer.request().method() === 'POST'), submit(page, name)])
+  await response.finished()
+  await page.locator('#merge-box:not(.htmx-request)').waitFor()
+  return response.status()
+}
+
 /** Says yes to the next question. */
 export function accept(page: Page): void {
   page.once('dialog', dialog => void dialog.accept())

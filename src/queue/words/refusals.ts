@@ -261,14 +261,24 @@ export function spacesUnsupported(server: string): Refusal {
   }
 }
 
+const upstreamFaults = {
+  silent: 'did not answer in time',
+  unreachable: 'could not be reached',
+  garbage: 'answered with something that cannot be used',
+  /** Silence, a broken connection or garbage: after a write it makes no difference which. */
+  unclear: 'gave no answer that can be used',
+  refused: 'refused the write',
+}
+
+/** What was wrong with an account server. */
+export type UpstreamFault = keyof typeof upstreamFaults
+
 /**
  * An account server that was silent, refused, or answered with what cannot be used. `settled` says that reading has shown that nothing was
  * written (STO-7); otherwise nothing is claimed.
  */
-export function upstreamFailed(act: Act, server: string, how: 'silent' | 'garbage' | 'refused', settled: boolean): Refusal {
-  const what = { silent: 'did not answer in time', garbage: 'answered with something that cannot be used', refused: 'refused the write' }[
-    how
-  ]
+export function upstreamFailed(act: Act, server: string, how: UpstreamFault, settled: boolean): Refusal {
+  const what = upstreamFaults[how]
   return settled
     ? { code: 'upstream-failed', message: say`${LEADS[act]}: ${server} ${what}.`, advice: say`Nothing was written. Try again in a minute.` }
     : {

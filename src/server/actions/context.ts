@@ -6,6 +6,7 @@ import type { IndexDatabase } from '../../indexer/database.ts'
 import type { RepositoryCache } from '../../indexer/read.ts'
 import type { MergeResult, RefsRecord, Stored } from '../../queue/facts.ts'
 import type { KeyedLock } from './keyed-lock.ts'
+import type { UnsettledWrites } from './unsettled.ts'
 
 /** A pull and the git states it lies between, as read at their sources. */
 export interface MergeQuestion {
@@ -23,7 +24,7 @@ export type LookAtMerge = (
   question: MergeQuestion,
 ) => Promise<{ ok: true; merge: MergeResult } | { ok: false; code: string; message: string }>
 
-/** A record that this server wrote for somebody: indexed at once, so that they read what they wrote. */
+/** A record that this server wrote for somebody, or read at its source: indexed at once, so that they read what they wrote. */
 export interface OwnWrite {
   did: Did
   collection: Nsid
@@ -43,6 +44,7 @@ export interface ActionContext {
   readonly tids: TidClock
   /** One action at a time for each account and pull: a second click finds what the first wrote. */
   readonly locks: KeyedLock
+  readonly unsettled: UnsettledWrites
   readonly lookAtMerge: LookAtMerge
   indexOwnWrite(write: OwnWrite): void | Promise<void>
   /** Host of the server that keeps an account, for people; undefined when it has none. Throws when that cannot be told now. */

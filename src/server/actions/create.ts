@@ -3,6 +3,7 @@ import { mergeOnto } from '../../git/merge.ts'
 import type { Context } from '../context.ts'
 import type { ActionContext, LookAtMerge } from './context.ts'
 import { createKeyedLock } from './keyed-lock.ts'
+import { createUnsettledWrites } from './unsettled.ts'
 
 /** The longest that git may take over one look, its downloads included, in milliseconds. */
 const LOOK_MS = 30_000
@@ -17,6 +18,7 @@ export function createActions(ctx: Context): ActionContext {
     repositories,
     tids: createTidClock({ now, clockId: ctx.ids.clock() }),
     locks: createKeyedLock(),
+    unsettled: createUnsettledWrites(now),
     lookAtMerge: lookAtMerge(ctx),
     indexOwnWrite: write => indexer.indexOwnWrite(write),
     async serverOf(did) {

@@ -11,6 +11,7 @@ import * as refusals from '../../queue/words/refusals.ts'
 import type { ActionContext } from './context.ts'
 import { gather } from './gather.ts'
 import { type About, ofKind, readQueueAbout, readStatesAbout, readUsable } from './read-about.ts'
+import { serverName } from './server-name.ts'
 
 export interface Fresh {
   ok: true
@@ -27,10 +28,12 @@ type Refused = { ok: false; refusal: Refusal }
 const AT_ONCE = 12
 
 /**
- * The repository of a pull as it is now. For queueing, the pull, the repository and both git states must be readable at their sources (ADM-3);
- * leaving takes what the index has where a source does not answer, since it only ever takes the caller's side out.
+ * The repository of a pull as it is now. For queueing, the pull, the repository, both git states and the caller's own records must be readable at
+ * their sources (ADM-3; what was queued before must be seen, so that nothing is queued twice). Leaving takes what the index has where a source
+ * does not answer, since it only ever takes the caller's side out.
  */
-export async function readFresh(ctx: ActionContext, act: Act, pullUri: string): Promise<Fresh | Refused> {
+export async function readFresh(ctx: ActionContext, asked: { act: Act; pull: string; caller: Did }): Promise<Fresh | Refused> {
+  const { act, pull: pullUri, caller } = asked
   const now = ctx.now()
   const reads: Reads = { ctx, act, now, strict: act !== 'leave' }
   const pull = await readPull(reads, pullUri)
@@ -46,7 +49,11 @@ export async function readFresh(ctx: ActionContext, act: Act, pullUri: string): 
 
   const [refs, people] = await Promise.all([readRefs(reads, present), readPeople(reads, layOver(facts, { repo }), present)])
   if ('ok' in refs) return refs
-  const fresh: FreshReads = { repo, refs, pulls: pull === undefined ? undefined : new Map([[pullUri, pull]]), ...people }
+  if (people.unread.has(caller) && reads.strict) {
+    return no(refusals.upstreamFailed(act, await serverName(ctx, caller, 'your account’s server'), 'unclear', true))
+  }
+  const { queue, states } = people
+  const fresh: FreshReads = { repo, refs, pulls: pull === undefined ? undefined : new Map([[pullUri, pull]]), queue, states }
   const view = foldRepository(layOver(facts, fresh), now)
   const seen = view.pulls.get(pullUri)
   if (seen === undefined) return no(refusals.pullNotFound())
@@ -75,7 +82,7 @@ function no(refusal: Refusal): Refused {
 function failed(reads: Reads, error: unknown): Refused | undefined {
   if (!(error instanceof UpstreamError)) throw error
   if (!reads.strict) return undefined
-  const how = error.reason === 'timeout' || error.reason === 'refused' ? 'silent' : 'garbage'
+  const how = error.reason === 'timeout' ? 'silent' : error.reason === 'refused' ? 'unreachable' : 'garbage'
   return no(refusals.upstreamFailed(reads.act, error.host, how, true))
 }
 
@@ -140,8 +147,15 @@ async function readRefs(reads: Reads, pull: Stored<PullRecord>): Promise<Readonl
   return refs
 }
 
-/** The newest queue and state records of everybody whose records can count (NOT-1), and the author's states (HON-6). */
-async function readPeople(reads: Reads, facts: RepositoryFacts, pull: Stored<PullRecord>): Promise<Pick<FreshReads, 'queue' | 'states'>> {
+/**
+ * The newest queue and state records of everybody whose records can count (NOT-1), and the author's states (HON-6). `unread` are those whose queue
+ * records could not be had.
+ */
+async function readPeople(
+  reads: Reads,
+  facts: RepositoryFacts,
+  pull: Stored<PullRecord>,
+): Promise<Pick<FreshReads, 'queue' | 'states'> & { unread: ReadonlySet<Did> }> {
   const { roles, branches, record, uri } = foldRepository(facts, reads.now)
   const oldest = [...branches.values()].flatMap(branch => branch.queue[0]?.entry?.key ?? []).sort()[0]
   const addresses = new Set([
@@ -156,7 +170,11 @@ async function readPeople(reads: Reads, facts: RepositoryFacts, pull: Stored<Pul
     gather(writers, AT_ONCE, did => readQueueAbout(reader, did, about)),
     gather([...new Set([...writers, ...didsOf([pull.did])])], AT_ONCE, did => readStatesAbout(reader, did, about)),
   ])
-  return { queue: queue.filter(read => read !== undefined), states: states.filter(read => read !== undefined) }
+  return {
+    queue: queue.filter(read => read !== undefined),
+    states: states.filter(read => read !== undefined),
+    unread: new Set(writers.filter((_, at) => queue[at] === undefined)),
+  }
 }
 
 function didsOf(values: readonly string[]): Did[] {

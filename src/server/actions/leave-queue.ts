@@ -1,6 +1,7 @@
 import { type AtUri, type Did, makeAtUri, parseAtUri } from '../../atproto/ids.ts'
 import { judgeLeave } from '../../queue/admission.ts'
 import type { Refusal } from '../../queue/words/refusals.ts'
+import { catchUp } from './catch-up.ts'
 import type { ActionContext } from './context.ts'
 import { readFresh } from './fresh.ts'
 import { writeEntry } from './write-record.ts'
@@ -13,10 +14,13 @@ export function leaveQueue(ctx: ActionContext, input: { pull: AtUri; caller: Did
 }
 
 async function leave(ctx: ActionContext, { pull, caller }: { pull: AtUri; caller: Did }): Promise<Left> {
-  const fresh = await readFresh(ctx, 'leave', pull)
+  const fresh = await readFresh(ctx, { act: 'leave', pull, caller })
   if (!fresh.ok) return fresh
   const judged = judgeLeave({ view: fresh.view, pull, caller })
-  if (!judged.ok) return judged
+  if (!judged.ok) {
+    await catchUp(ctx, fresh.pull)
+    return judged
+  }
   const ended = parseAtUri(judged.entry.uri)
   const ends = ended && makeAtUri(ended.did, ended.collection, ended.rkey)
   const entry = { repo: fresh.pull.pull.value.repo, subject: pull, state: 'left', ...(ends === undefined ? {} : { ends }) }

@@ -5,8 +5,10 @@ import { placeOf } from '../../queue/places.ts'
 import type { PullView } from '../../queue/view.ts'
 import type { Refusal } from '../../queue/words/refusals.ts'
 import * as refusals from '../../queue/words/refusals.ts'
+import { catchUp } from './catch-up.ts'
 import type { ActionContext } from './context.ts'
 import { type Fresh, readFresh } from './fresh.ts'
+import { serverName } from './server-name.ts'
 import { writeEntry } from './write-record.ts'
 
 /** `position` of `length`, counted from 1 (ADM-9). `already`: it was queued before and nothing was written (ADM-4). */
@@ -31,12 +33,13 @@ export function queuePull(ctx: ActionContext, input: Asked): Promise<Queued> {
 }
 
 async function queue(ctx: ActionContext, { pull, caller, head }: Asked): Promise<Queued> {
-  const fresh = await readFresh(ctx, 'queue', pull)
+  const fresh = await readFresh(ctx, { act: 'queue', pull, caller })
   if (!fresh.ok) return fresh
   const { view } = fresh
   const question = { view, pull, caller }
   // Whoever is refused anyway costs no merge.
   const early = judgeQueue(question)
+  if (!early.ok) await catchUp(ctx, fresh.pull)
   if (!early.ok && early.already !== undefined) {
     const { branch, position, length } = early.already
     return { ok: true, branch, position, length, already: true }
@@ -70,17 +73,8 @@ async function lookAtMerge(
   if (head === undefined || source === undefined) return { ok: false, refusal: refusals.headGone('queue', record.value.head.branch, repo) }
   const looked = await ctx.lookAtMerge({ pull, tip, target, head, source })
   if (looked.ok) return looked
-  const server = (await hostOf(ctx, record.value.head.repo)) ?? 'the account’s server'
+  const server = await serverName(ctx, parseAtUri(record.value.head.repo)?.did, 'the account’s server')
   return { ok: false, refusal: refusals.upstreamFailed('queue', server, looked.code === 'upstream-failed' ? 'silent' : 'garbage', true) }
-}
-
-async function hostOf(ctx: ActionContext, repo: string): Promise<string | undefined> {
-  const did = parseAtUri(repo)?.did
-  try {
-    return did === undefined ? undefined : await ctx.serverOf(did)
-  } catch {
-    return undefined
-  }
 }
 
 /** The place as the index has it now, with the record just written; as judged when the index has not taken it yet. */

@@ -303,6 +303,8 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
     words.upstreamFailed('leave', 'pds.example', 'refused', true),
     words.upstreamFailed('queue', 'pds.example', 'garbage', true),
     words.upstreamFailed('queue', 'pds.example', 'silent', false),
+    words.upstreamFailed('queue', 'pds.example', 'unreachable', true),
+    words.upstreamFailed('leave', 'pds.example', 'unclear', false),
   ],
   'too-large': [words.tooLarge('the pack', '61 MB', '50 MB')],
   'rate-limited': [words.rateLimited(4 * MINUTE)],
