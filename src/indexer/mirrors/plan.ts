@@ -1,4 +1,5 @@
 /** What of a repository is to be looked at in git, as the index has it now. */
+import { sql } from 'kysely'
 import type { RefsRecord, RepoRecord, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
 import { refsOf } from '../read/git-facts.ts'
@@ -45,16 +46,7 @@ export function planPass(index: IndexDatabase, repo: string, also: Iterable<stri
   const refs = refsOf(index, [repo]).get(repo)
   if (record === undefined || refs === undefined) return undefined
   const addresses = [repo, ...sync.all(db.selectFrom('repo').select('uri').where('moved_to', '=', repo)).map(other => other.uri)]
-  const open = sync.all(
-    db
-      .selectFrom('pull')
-      .select(['uri', 'branch', 'head_repo', 'head_branch'])
-      .where('repo', 'in', oneOf(addresses))
-      .where('settled', '=', 0)
-      .orderBy('touched', 'desc')
-      .orderBy('rkey', 'desc')
-      .limit(MOST_PULLS),
-  )
+  const open = addresses.flatMap(address => openPulls(index, address))
   const forks = refsOf(index, new Set(open.map(pull => pull.head_repo)))
   const branches = branchesOf(refs)
   const heads = new Map([...forks].map(([uri, fork]) => [uri, branchesOf(fork)]))
@@ -67,6 +59,18 @@ export function planPass(index: IndexDatabase, repo: string, also: Iterable<stri
     tips: tipsOf(record, [...open.map(pull => pull.branch), ...merged.keys()], branches),
     merged,
   }
+}
+
+function openPulls({ db, sync }: IndexDatabase, repo: string): OpenPull[] {
+  const query = db
+    .selectFrom('pull')
+    .select(['uri', 'branch', 'head_repo', 'head_branch'])
+    .where('repo', '=', repo)
+    .where('settled', '=', 0)
+    .orderBy('touched', 'desc')
+    .orderBy('rkey', 'desc')
+    .limit(MOST_PULLS)
+  return sync.all(query)
 }
 
 interface OpenPull {
@@ -97,11 +101,12 @@ function mergedCommits(index: IndexDatabase, addresses: readonly string[], also:
     .selectFrom('state')
     .innerJoin('pull', 'pull.uri', 'state.subject')
     .select(['pull.branch', 'state.commit_id'])
-    .where('state.repo', 'in', oneOf(addresses))
-    .where('state.state', '=', 'merged')
+    .where('state.state', '=', sql.lit('merged'))
     .where('state.commit_id', 'is not', null)
     .where('state.did', 'in', eb => eb.selectFrom('member').select('did').where('repo', 'in', oneOf(addresses)))
-  const recent = index.sync.all(base.orderBy('state.rkey', 'desc').limit(MOST_MERGED))
+  const recent = addresses.flatMap(repo =>
+    index.sync.all(base.where('state.repo', '=', repo).orderBy('state.rkey', 'desc').limit(MOST_MERGED)),
+  )
   const asked = index.sync.all(base.where('state.subject', 'in', oneOf(also)).limit(MOST_MERGED))
   const merged = new Map<string, Set<string>>()
   for (const { branch, commit_id } of [...recent, ...asked]) {

@@ -27,11 +27,11 @@ export interface CacheOptions {
   fold: (facts: RepositoryFacts, now: number) => RepositoryView
   /** Repositories kept; default 500. */
   entries?: number
-  /** Records kept in all of them together; default 40,000. */
+  /** Records kept in all of them together; default 20,000. */
   rows?: number
 }
 
-export function createRepositoryCache({ index, now, fold, entries = 500, rows = 40_000 }: CacheOptions): RepositoryCache {
+export function createRepositoryCache({ index, now, fold, entries = 500, rows = 20_000 }: CacheOptions): RepositoryCache {
   const kept = new LRUCache<string, VersionedView>({ max: entries, maxSize: rows })
 
   function viewOf(repo: string): VersionedView | undefined {

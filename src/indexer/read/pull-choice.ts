@@ -1,4 +1,5 @@
 /** Which pulls of a repository a fold has to look at. */
+import { sql } from 'kysely'
 import type { IndexDatabase } from '../database.ts'
 import { oneOf } from './json-list.ts'
 
@@ -18,36 +19,35 @@ export interface ChosenPull {
 
 /** The pulls that are not settled for certain, and those that the last landings name. */
 export function choosePulls(index: IndexDatabase, addresses: readonly string[], members: ReadonlySet<string>): ChosenPull[] {
-  const open = index.sync.all(
-    index.db
-      .selectFrom('pull')
-      .select(['record_id', 'uri', 'branch', 'head_repo', 'settled'])
-      .where('repo', 'in', oneOf(addresses))
-      .where('settled', '=', 0)
-      .orderBy('touched', 'desc')
-      .orderBy('rkey', 'desc')
-      .limit(MOST_OPEN),
-  )
-  const chosen = new Map(open.map(pull => [pull.record_id, pull]))
-  for (const pull of recentlyMerged(index, addresses, members)) chosen.set(pull.record_id, pull)
-  return [...chosen.values()]
+  const chosen = addresses.flatMap(repo => [...openPulls(index, repo), ...recentlyMerged(index, repo, members)])
+  return [...new Map(chosen.map(pull => [pull.record_id, pull])).values()]
 }
 
-function recentlyMerged(index: IndexDatabase, addresses: readonly string[], members: ReadonlySet<string>): ChosenPull[] {
-  const merged = index.sync.all(
-    index.db
-      .selectFrom('state')
-      .innerJoin('pull', 'pull.uri', 'state.subject')
-      .select(['pull.record_id', 'pull.uri', 'pull.branch', 'pull.head_repo', 'pull.settled', 'state.batch', 'state.commit_id'])
-      .where('state.repo', 'in', oneOf(addresses))
-      .where('state.state', '=', 'merged')
-      .where('state.did', 'in', oneOf(members))
-      .where('state.sound', '=', 1)
-      .orderBy('state.rkey', 'desc')
-      .limit(MOST_MERGED),
-  )
+function openPulls(index: IndexDatabase, repo: string): ChosenPull[] {
+  const query = index.db
+    .selectFrom('pull')
+    .select(['record_id', 'uri', 'branch', 'head_repo', 'settled'])
+    .where('repo', '=', repo)
+    .where('settled', '=', 0)
+    .orderBy('touched', 'desc')
+    .orderBy('rkey', 'desc')
+    .limit(MOST_OPEN)
+  return index.sync.all(query)
+}
+
+function recentlyMerged(index: IndexDatabase, repo: string, members: ReadonlySet<string>): ChosenPull[] {
+  const query = index.db
+    .selectFrom('state')
+    .innerJoin('pull', 'pull.uri', 'state.subject')
+    .select(['pull.record_id', 'pull.uri', 'pull.branch', 'pull.head_repo', 'pull.settled', 'state.batch', 'state.commit_id'])
+    .where('state.repo', '=', repo)
+    .where('state.state', '=', sql.lit('merged'))
+    .where('state.did', 'in', oneOf(members))
+    .where('state.sound', '=', 1)
+    .orderBy('state.rkey', 'desc')
+    .limit(MOST_MERGED)
   const batches = new Map<string, Set<string>>()
-  return merged.filter(({ branch, batch, commit_id, uri }) => {
+  return index.sync.all(query).filter(({ branch, batch, commit_id, uri }) => {
     const seen = batches.get(branch) ?? new Set()
     batches.set(branch, seen)
     const key = batch ?? commit_id ?? uri

@@ -60,15 +60,18 @@ export function pullChecksOf(index: IndexDatabase, pulls: Iterable<string>, memb
 }
 
 /** Runs of batches, newest first. */
-export function batchChecksOf(index: IndexDatabase, addresses: Iterable<string>, members: Iterable<string>): Stored<CheckRecord>[] {
-  const rows = index.db
-    .selectFrom('check_run')
-    .innerJoin('record', 'record.id', 'check_run.record_id')
-    .select(recordColumns)
-    .where('check_run.repo', 'in', oneOf(addresses))
-    .where('check_run.is_batch', '=', 1)
-    .where('check_run.did', 'in', oneOf(members))
-    .orderBy('check_run.filed_at', 'desc')
-    .limit(MOST_BATCH_CHECKS)
-  return readRows(index.sync.all(rows), readCheck)
+export function batchChecksOf(index: IndexDatabase, addresses: readonly string[], members: Iterable<string>): Stored<CheckRecord>[] {
+  const writers = oneOf(members)
+  return addresses.flatMap(repo => {
+    const query = index.db
+      .selectFrom('check_run')
+      .innerJoin('record', 'record.id', 'check_run.record_id')
+      .select(recordColumns)
+      .where('check_run.repo', '=', repo)
+      .where('check_run.is_batch', '=', sql.lit(1))
+      .where('check_run.did', 'in', writers)
+      .orderBy('check_run.filed_at', 'desc')
+      .limit(MOST_BATCH_CHECKS)
+    return readRows(index.sync.all(query), readCheck)
+  })
 }
