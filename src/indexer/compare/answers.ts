@@ -39,6 +39,11 @@ function asText(view: RepositoryView): string {
   return JSON.stringify({ ...rest, checks }, (_key, value: unknown) => {
     if (value instanceof Map) return [...value].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
     if (value instanceof Set) return [...value].sort()
-    return value
+    return isFields(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
   })
+}
+
+/** Servers give the fields of a record back in an order of their own. */
+function isFields(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
