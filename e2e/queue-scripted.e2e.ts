@@ -91,7 +91,7 @@ test('ADM-4 Add on a page from before keeps the place and writes nothing', async
   const stale = await bob.beside()
   const path = world.pathOf(world.pull('frost-two-degrees'))
   await stale.visit(path)
-  await stale.page.route('**/events', route => route.abort())
+  await stale.page.route('**/events?*', route => route.abort())
   await stale.visit(path)
   await bob.visit(path)
   await submit(bob.page, 'Add to merge queue')
@@ -144,7 +144,7 @@ test('QUE-1 ADM-8 Leave asks first; then the next one moves up, on its own page 
 test('ADM-8 Leave on a page from before says that it is out already, and writes nothing', async () => {
   const stale = await bob.beside()
   const path = world.pathOf(world.pull('frost-two-degrees'))
-  await stale.page.route('**/events', route => route.abort())
+  await stale.page.route('**/events?*', route => route.abort())
   await stale.visit(path)
   await bob.visit(path)
   accept(bob.page)
