@@ -3,7 +3,7 @@ import type { Reader } from '../atproto/reader.ts'
 import type { Mirrors } from '../git/mirror.ts'
 import type { SyncLimits } from '../git/sync.ts'
 import { type BudgetOptions, createBudget, usualBudget } from './backfill/budget.ts'
-import { type BackfillBounds, usualBounds } from './backfill/context.ts'
+import { type BackfillBounds, type BackfillContext, usualBounds } from './backfill/context.ts'
 import { createJobs } from './backfill/jobs.ts'
 import { type BackfillWorker, startBackfill } from './backfill/worker.ts'
 import type { IndexDatabase } from './database.ts'
@@ -20,7 +20,7 @@ export interface IndexerOptions {
   /** Open, with its tables up to date. It is not closed here. */
   index: IndexDatabase
   identity: Pick<Identity, 'resolveDid' | 'forget'>
-  reader: Pick<Reader, 'getRecord' | 'getBlob' | 'getLatestCommit' | 'getRepoStatus' | 'listAllRecords' | 'listReposByCollection'>
+  reader: Pick<Reader, 'getBlob'> & BackfillContext['reader']
   mirrors: Mirrors
   /** Jetstream's address, `ws://…/subscribe`. */
   jetstream: string

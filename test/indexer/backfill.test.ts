@@ -56,7 +56,6 @@ const has = ({ index }: Indexed, uri: string) => recordAt(index, uri) !== undefi
 async function assertLikeScratch(t: TestContext, indexed: Indexed): Promise<void> {
   const { identity, reader } = indexed
   const failed = (error: unknown) => assert.fail(String(error))
-  const budget = { burst: 1_000, perSecond: 500 }
   const built = await rebuildIndex({
     path: ':memory:',
     accounts: accountsIn(indexed.index),
@@ -64,7 +63,6 @@ async function assertLikeScratch(t: TestContext, indexed: Indexed): Promise<void
     reader,
     now: Date.now,
     failed,
-    budget,
   })
   t.after(() => built.index.close())
   assert.deepEqual(built.unread, [])
@@ -212,7 +210,7 @@ test('a list that was cut takes nothing out that it did not reach', async t => {
   const indexed = await start(t)
   await indexed.caughtUp()
   await indexed.close({ keep: true })
-  const again = await start(t, { dir: indexed.dir, backfill: { perCollection: 5, budget: { burst: 1_000, perSecond: 500 } } })
+  const again = await start(t, { dir: indexed.dir, backfill: { perCollection: 5 } })
   const { db, sync } = again.index
   const [, , dropped] = keys
   sync.run(db.updateTable('backfill').set({ state: 'pending', rev: null, next_at: 0 }).where('subject', '=', mallory.did))

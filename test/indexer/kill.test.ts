@@ -118,8 +118,7 @@ test(`killed with -9 while ${records} records stream in, and started again, the 
   await indexed.caughtUp()
   const { identity, reader, index } = indexed
   const failed = (error: unknown) => assert.fail(String(error))
-  const budget = { burst: 10_000, perSecond: 1_000 }
-  const built = await rebuildIndex({ path: ':memory:', accounts: accountsIn(index), identity, reader, now: Date.now, failed, budget })
+  const built = await rebuildIndex({ path: ':memory:', accounts: accountsIn(index), identity, reader, now: Date.now, failed })
   t.after(() => built.index.close())
   const result = compareIndexes(index, built.index, foldRepository, Date.now())
   assert.deepEqual({ ...result, records: 0, repositories: 0 }, { records: 0, repositories: 0, differences: [], more: 0 })

@@ -56,7 +56,6 @@ export async function startIndexed(network: Network | Addresses, options: Indexe
     jetstream: network.jetstreamUrl,
     now,
     failed: error => void failures.push(error),
-    backfill: { budget: { burst: 1_000, perSecond: 500 } },
     ...(withRelay ? { relay: network.relayUrl } : {}),
     ...rest,
   })

@@ -1,4 +1,4 @@
-import { type Did, parseAtUri, parseNsid } from '../../atproto/ids.ts'
+import { type Did, type Nsid, parseAtUri } from '../../atproto/ids.ts'
 import type { ReadRecord } from '../../atproto/reader.ts'
 import { asJson } from '../ingest/as-json.ts'
 import type { RecordEvent } from '../ingest/events.ts'
@@ -24,10 +24,15 @@ export async function readAccount(ctx: BackfillContext, job: Job, did: Did, host
     ctx.jobs.done(job, rev, ctx.now() + ctx.bounds.renewMs)
     return 'done'
   }
+  await ctx.budget.take(host, signal)
+  const there = (await ctx.reader.describeRepo(did))?.collections
+  if (there === undefined) return 'absent'
   const done = new Set(earlier?.done)
   for (const collection of collections) {
     if (done.has(collection) || (job.priority >= priorities.author && !authored.has(collection))) continue
-    await readCollection(ctx, { did, host, collection, rev }, signal)
+    const nsid = there.find(name => name === collection)
+    if (nsid === undefined) await ctx.ingest.submit([{ kind: 'sweep', did, collection, rev, listed: new Set() }])
+    else await readCollection(ctx, { did, host, nsid, collection, rev }, signal)
     done.add(collection)
     ctx.jobs.progress(job, rev, JSON.stringify({ done: [...done] }))
   }
@@ -55,17 +60,15 @@ async function statusOf(ctx: BackfillContext, did: Did, host: string, signal: Ab
 
 async function readCollection(
   ctx: BackfillContext,
-  from: { did: Did; host: string; collection: string; rev: string },
+  from: { did: Did; host: string; nsid: Nsid; collection: string; rev: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const nsid = parseNsid(from.collection)
-  if (nsid === undefined) return
   const listed = new Set<string>()
   let last: string | undefined
   let page: RecordEvent[] = []
   const max = ctx.bounds.perCollection
   await ctx.budget.take(from.host, signal)
-  for await (const record of ctx.reader.listAllRecords(from.did, nsid, { max, signal })) {
+  for await (const record of ctx.reader.listAllRecords(from.did, from.nsid, { max, signal })) {
     const event = asEvent(from, record)
     if (event === undefined) continue
     listed.add(event.rkey)

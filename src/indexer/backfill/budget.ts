@@ -47,6 +47,7 @@ export function createBudget(options: BudgetOptions, clock: () => number = () =>
   return {
     async take(host, signal) {
       signal.throwIfAborted()
+      if (isOwnMachine(host)) return
       const ms = book(of(host))
       if (ms > 0) await pause(ms, signal)
     },
@@ -55,6 +56,11 @@ export function createBudget(options: BudgetOptions, clock: () => number = () =>
       account.restsUntil = Math.max(account.restsUntil, clock() + ms)
     },
   }
+}
+
+/** A server on this machine is nobody else's to spare. */
+function isOwnMachine(host: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(host)
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ import type { Jobs } from './jobs.ts'
 export interface BackfillContext {
   ingest: Pick<Ingest, 'submit'>
   identity: Pick<Identity, 'resolveDid' | 'forget'>
-  reader: Pick<Reader, 'getRecord' | 'getLatestCommit' | 'getRepoStatus' | 'listAllRecords' | 'listReposByCollection'>
+  reader: Pick<Reader, 'getRecord' | 'getLatestCommit' | 'getRepoStatus' | 'describeRepo' | 'listAllRecords' | 'listReposByCollection'>
   budget: Budget
   jobs: Jobs
   /** The relay's address, when there is one. */
