@@ -65,20 +65,19 @@ export function followJetstream(options: StreamOptions): Stream {
   const stopping = new AbortController()
 
   /** Where to start; a cursor that the server may not reach back to is a gap. */
-  function start(): number | undefined {
+  function start(): { cursor?: number; gap: boolean } {
     const cursor = ingest.cursor()
-    if (cursor === undefined) return undefined
+    if (cursor === undefined) return { gap: false }
     const oldest = (now() - timing.lookbackMs) * 1_000
-    if (cursor >= oldest) return cursor - timing.overlapMs * 1_000
-    options.onGap()
-    return oldest
+    return cursor >= oldest ? { cursor: cursor - timing.overlapMs * 1_000, gap: false } : { cursor: oldest, gap: true }
   }
 
   async function once(): Promise<string | undefined> {
     const askedAt = now()
+    const { cursor, gap } = start()
     current = connect({
       endpoint,
-      cursor: start(),
+      cursor,
       silentMs: timing.silentMs,
       nowUs: () => now() * 1_000,
       onOpen() {
@@ -86,7 +85,8 @@ export function followJetstream(options: StreamOptions): Stream {
         state.connectedBefore = true
         state.connections += 1
         trouble = undefined
-        ingest.startAt((askedAt - timing.overlapMs) * 1_000)
+        if (gap) options.onGap()
+        ingest.startAt(cursor !== undefined && gap ? cursor : (askedAt - timing.overlapMs) * 1_000, gap)
       },
       onEvent(event, bytes) {
         lastEvent = { at: now(), lagMs: Math.max(0, now() - (event.timeUs ?? 0) / 1_000) }

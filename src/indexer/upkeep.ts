@@ -4,6 +4,8 @@ import type { Ingest } from './ingest/queue.ts'
 import type { MirrorWorker } from './mirrors/worker.ts'
 
 const EVERY_MS = 60_000
+const LOOKED_AT_ONCE = 50
+const LOOK_MS = 1_000
 
 /**
  * What is done once at the start and then every minute: old waiting records and tombstones go, transfers whose time has come hold, accounts that
@@ -28,10 +30,21 @@ export function startUpkeep(parts: {
   }
 
   turn()
-  for (const repo of behind(index)) git.changed({ repo, version: 0 })
+  const repos = behind(index)
+  /** A few at a time, so that a start with many repositories is not busy with all of them at once. */
+  function look(): void {
+    for (const repo of repos.splice(0, LOOKED_AT_ONCE)) git.changed({ repo, version: 0 })
+    if (repos.length === 0) clearInterval(looking)
+  }
+  const looking = setInterval(look, LOOK_MS)
   const timer = setInterval(turn, EVERY_MS)
+  looking.unref()
   timer.unref()
-  return () => clearInterval(timer)
+  look()
+  return () => {
+    clearInterval(looking)
+    clearInterval(timer)
+  }
 }
 
 /** Accounts whose handle is to be looked up and that no job is going to read. */

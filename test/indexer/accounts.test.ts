@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRepository, handlesOf, listRepositories, loadFacts } from '../../src/indexer/read.ts'
+import { didOfHandle, findRepository, handlesOf, listRepositories, loadFacts } from '../../src/indexer/read.ts'
 import { alice, bob, dave, did, mallory, repoAt } from '../queue/made-up.ts'
 import { type Bench, key, openBench, orchard, pullRecord, put, queueRecord, repoRecord, uriOf } from './support.ts'
 
@@ -69,6 +69,17 @@ test('what happens to an account is told to every repository that it concerns', 
   assert.deepEqual(told, [orchard])
   await bench.take({ kind: 'resolved', did: alice, handle: 'alice.example', pds: 'https://other.example', askedUs: 2 })
   assert.deepEqual(told, [orchard], 'the same handle is no news')
+  await bench.close()
+})
+
+test('a handle that changed hands is its new holder’s', async () => {
+  const bench = await settled()
+  await bench.take(
+    { kind: 'resolved', did: alice, handle: 'orchard.example', askedUs: 1 },
+    { kind: 'resolved', did: dave, handle: 'orchard.example', askedUs: 2 },
+  )
+  assert.equal(didOfHandle(bench.index, 'Orchard.example'), dave)
+  assert.deepEqual([...handlesOf(bench.index, [alice, dave])], [[dave, 'orchard.example']])
   await bench.close()
 })
 

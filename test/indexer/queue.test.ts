@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createIngest } from '../../src/indexer/ingest/queue.ts'
 import { alice, bob, dave } from '../queue/made-up.ts'
 import { key, openBench, pullRecord, put, queueRecord, repoRecord, uriOf } from './support.ts'
 
@@ -18,6 +19,19 @@ test('the cursor is written with the rows that it covers', async () => {
   assert.equal(bench.ingest.cursor(), pullAt(7).timeUs, 'it never goes back')
   bench.ingest.startAt(5)
   assert.equal(bench.ingest.cursor(), pullAt(7).timeUs)
+  await bench.close()
+})
+
+test('another stream goes on from where the one before was left', async () => {
+  const bench = await openBench()
+  bench.ingest.push(pullAt(7))
+  await bench.ingest.idle()
+  const other = createIngest({ index: bench.index, now: Date.now, service: 'another', failed: error => assert.fail(String(error)) })
+  assert.equal(other.cursor(), pullAt(7).timeUs)
+  other.push(pullAt(8))
+  await other.idle()
+  assert.deepEqual([other.cursor(), bench.ingest.cursor()], [pullAt(8).timeUs, pullAt(7).timeUs])
+  await other.stop()
   await bench.close()
 })
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
+import { z } from 'zod'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { compareIndexes } from '../../src/indexer/compare.ts'
+import { recordAt, versionOf } from '../../src/indexer/read.ts'
 import { foldRepository } from '../../src/queue/fold.ts'
 import { tidAt } from '../../src/queue/tid.ts'
 import { type Indexed, type IndexedOptions, startIndexed } from '../support/indexed.ts'
@@ -144,6 +146,27 @@ test('a queue that is full closes the stream until there is room, and loses noth
   const { db, sync } = indexed.index
   const rows = () => sync.all(db.selectFrom('queue_record').select('rkey').where('subject', '=', subject)).length
   await until(() => rows() === 40, { timeout: 20_000, what: 'all of them' })
+})
+
+test('a record written by this server is in the index before the stream brings it, and its echo changes nothing', async t => {
+  const indexed = await start(t)
+  const { uri: subject } = await open('to be queued')
+  await indexed.caughtUp()
+  network.faults.hold()
+  t.after(() => network.faults.clear())
+  const record = { $type: 'dev.knotless.queue', repo, subject, state: 'queued', createdAt: now() }
+  const rkey = nextKey()
+  const input = { repo: bob.did, collection: record.$type, rkey, record }
+  const answer = z
+    .object({ uri: z.string(), cid: z.string(), commit: z.object({ rev: z.string() }) })
+    .parse(await bob.call('com.atproto.repo.createRecord', { input }))
+  const { cid, commit } = answer
+  await indexed.indexer.indexOwnWrite({ did: bob.did, collection: record.$type, rkey, cid, rev: commit.rev, record })
+  assert.equal(recordAt(indexed.index, answer.uri)?.cid, cid)
+  const version = versionOf(indexed.index, repo)
+  network.faults.release()
+  await indexed.caughtUp()
+  assert.equal(versionOf(indexed.index, repo), version)
 })
 
 test('what an account does with its handle and its standing is followed', async t => {

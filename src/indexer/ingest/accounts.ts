@@ -40,6 +40,9 @@ export function createAccounts({ db, sqlite }: IndexDatabase): Accounts {
     ({ did, ...found }: Pick<AccountTable, 'did' | 'handle' | 'pds' | 'resolved_at'>) =>
       db.updateTable('account').set(found).where('did', '=', did),
   )
+  const unname = bind(sqlite, ['did', 'handle'], (p: { did: string; handle: string }) =>
+    db.updateTable('account').set({ handle: null, resolved_at: null }).where('handle', '=', p.handle).where('did', '!=', p.did),
+  )
   const named = bind(sqlite, ['did', 'limit'], (p: { did: string; limit: number }) =>
     db.selectFrom('member').select('repo').distinct().where('did', '=', p.did).limit(p.limit),
   )
@@ -59,6 +62,8 @@ export function createAccounts({ db, sqlite }: IndexDatabase): Accounts {
     resolve(did, found, at) {
       const row = find.get({ did })
       if (row === undefined) return false
+      // A handle changed hands: whoever had it is looked up again.
+      if (found.handle !== null) unname.run({ did, handle: found.handle })
       resolve.run({ did, ...found, resolved_at: at })
       return row.handle !== found.handle
     },

@@ -52,6 +52,8 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     db.selectFrom('pull').select('repo').distinct().where('head_repo', '=', p.fork).limit(p.limit),
   )
 
+  const forgetMerge = bind(sqlite, ['pull'], (p: { pull: string }) => db.deleteFrom('merge_result').where('pull', '=', p.pull))
+
   function insert(batch: Batch, { event, uri, cid, json }: Taken, record: Usable): boolean {
     const { did, collection, rkey, rev } = event
     const backfilled = event.source === 'listed' ? 1 : 0
@@ -118,6 +120,7 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
   function left(batch: Batch, kind: Kind, before: About): void {
     batch.changed.add(before.repo)
     if (before.subject !== undefined) batch.pulls.add(before.subject)
+    if (kind === 'pull' && before.subject !== undefined) forgetMerge.run({ pull: before.subject })
     if (kind === 'refs') for (const { repo } of targets.all({ fork: before.repo, limit: MOST_TARGETS })) batch.changed.add(repo)
     if (kind !== 'repo') return
     batch.membersOf.add(before.repo)

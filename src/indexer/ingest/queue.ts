@@ -32,10 +32,10 @@ export interface Ingest {
   room(): Promise<void>
   /** Settles when everything taken so far, and what it brought with it, is written. */
   idle(): Promise<void>
-  /** Jetstream's time up to which everything is written, microseconds since 1970. */
+  /** Jetstream's time up to which everything is written, microseconds since 1970: of this stream or, before it was followed, of the one before. */
   cursor(): number | undefined
-  /** Sets the cursor where there is none yet. */
-  startAt(timeUs: number): void
+  /** Sets the cursor where there is none yet; with `skip` also past an older one, what lies between being read in another way. */
+  startAt(timeUs: number, skip?: boolean): void
   size(): number
   onChanged(listener: ChangeListener): () => void
   onOutcome(listener: (outcome: Outcome) => void): void
@@ -237,8 +237,8 @@ export function createIngest(options: IngestOptions): Ingest {
       size() <= bounds.events / 4 && bytes <= bounds.bytes / 4 ? Promise.resolve() : new Promise(resolve => roomers.push(resolve)),
     idle: () => (size() === 0 ? Promise.resolve() : new Promise(resolve => idlers.push(resolve))),
     cursor: () => writer.cursor(service),
-    startAt(timeUs) {
-      if (writer.cursor(service) === undefined) transaction(() => ({ service, timeUs }))
+    startAt(timeUs, skip = false) {
+      if (skip || writer.cursor(service) === undefined) transaction(() => ({ service, timeUs }))
     },
     size,
     onChanged: listener => bus.on(listener),

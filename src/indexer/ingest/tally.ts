@@ -11,6 +11,7 @@ export interface Tally {
   refused(counts: ReadonlyMap<RefusedReason, number>): void
   /** Moves the cursor of a stream on; never back. */
   setCursor(service: string, timeUs: number, now: number): void
+  /** Of this stream; of the one followed last when it was none yet: times mean the same on each. */
   cursor(service: string): number | undefined
 }
 
@@ -42,7 +43,7 @@ export function createTally({ db, sqlite }: IndexDatabase): Tally {
       ),
   )
   const read = bind(sqlite, ['service'], (p: { service: string }) =>
-    db.selectFrom('cursor').select('time_us').where('service', '=', p.service),
+    db.selectFrom('cursor').select('time_us').orderBy(sql`service = ${p.service}`, 'desc').orderBy('time_us', 'desc').limit(sql.lit(1)),
   )
   return {
     bump: (repo, now) => bump.get({ repo, version: now })?.version ?? now,
