@@ -75,7 +75,10 @@ const pages: readonly [name: string, path: string | (() => string), holds: RegEx
 async function look(tab: Tab, who: string, [name, path, holds, gone = false]: (typeof pages)[number]): Promise<void> {
   const response = await tab.visit(typeof path === 'string' ? path : path())
   assert.equal(response.status(), gone ? 404 : 200)
-  assert.match((await tab.page.locator('main').textContent()) ?? '', holds)
+  const text = (await tab.page.locator('main').textContent()) ?? ''
+  assert.match(text, holds)
+  assert.doesNotMatch(text, /did:plc:/, 'accounts that have a handle are called by it')
+  assert.doesNotMatch(text, /\w\.\.(?!\.)|undefined|NaN|\[object/, 'sentences are whole')
   await lookAt(tab, `${name}-${who}`, gone ? /status of 404/ : undefined)
 }
 

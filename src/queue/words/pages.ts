@@ -137,7 +137,7 @@ export function liveWords(parts: LiveParts): Phrase {
     case 'news':
       return say`Last change at ${clock(parts.at, parts.now)}: ${parts.sentence} ${parts.waiting} waiting.`
     case 'pull-news':
-      return say`Last change at ${clock(parts.at, parts.now)}: ${parts.sentence}.`
+      return say`Last change at ${clock(parts.at, parts.now)}: ${parts.sentence}${isEnded(parts.sentence) ? '' : '.'}`
     case 'new-row':
       return say`new`
     case 'moved-row':
@@ -149,4 +149,10 @@ export function liveWords(parts: LiveParts): Phrase {
     case 'no-script':
       return say`Without scripts this page stays as it is: reload it, or have it reload every 30 s.`
   }
+}
+
+/** An ejection's sentence brings its own full stop. */
+function isEnded(sentence: Phrase): boolean {
+  const last = sentence.at(-1)
+  return typeof last === 'string' && /[.!?…]$/.test(last)
 }

@@ -49,11 +49,14 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
   const of = mine ? counts.mine : counts.all
   const isAll = page.cursor === undefined && asked.cursor === undefined
   return {
-    frame: frameOf(ctx, request, {
-      title: titleWords({ key: 'home' }),
-      description: 'Merge queues of repositories on the AT Protocol.',
-      alternateJson: '/xrpc/dev.knotless.listQueues',
-    }),
+    frame: {
+      ...frameOf(ctx, request, {
+        title: titleWords({ key: 'home' }),
+        description: 'Merge queues of repositories on the AT Protocol.',
+        alternateJson: '/xrpc/dev.knotless.listQueues',
+      }),
+      names: namesOf(ctx.database),
+    },
     q,
     mine,
     counts,

@@ -415,7 +415,10 @@ export const empties: Samples<words.EmptyParts['key'], words.EmptyParts> = {
 export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {
   stale: [{ key: 'stale', at: earlier(2), now: NOW }],
   news: [{ key: 'news', at: earlier(1), now: NOW, sentence: ['carol.test queued a pull.'], waiting: 7 }],
-  'pull-news': [{ key: 'pull-news', at: earlier(1), now: NOW, sentence: ['bob.test queued it'] }],
+  'pull-news': [
+    { key: 'pull-news', at: earlier(1), now: NOW, sentence: ['bob.test queued it'] },
+    { key: 'pull-news', at: earlier(1), now: NOW, sentence: ['Ejected: Its batch failed. Push a fix.'] },
+  ],
   'new-row': [{ key: 'new-row' }],
   'moved-row': [{ key: 'moved-row', from: words.ordinal(10) }],
   'yours-queued': [{ key: 'yours-queued', title, position: 8, length: 12 }],
