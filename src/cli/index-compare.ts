@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createGuardedFetch } from '../atproto/guarded-fetch.ts'
 import { createIdentity } from '../atproto/identity.ts'
 import { createReader } from '../atproto/reader.ts'
-import { accountsIn, type Comparison, compareIndexes, rebuildIndex, stillDiffering } from '../indexer/compare.ts'
+import { accountsIn, type Comparison, compareSettled, rebuildIndex } from '../indexer/compare.ts'
 import { openDatabase } from '../indexer/database.ts'
 import { foldRepository } from '../queue/fold.ts'
 import { type Config, readConfig } from '../server/config.ts'
@@ -31,6 +31,10 @@ export async function compareIndex(args: readonly string[], env: NodeJS.ProcessE
     console.error(read.fault)
     return 2
   }
+  if (!existsSync(read.config.db)) {
+    console.error('KNOTLESS_DB: there is no index yet')
+    return 2
+  }
   const dir = mkdtempSync(join(tmpdir(), 'knotless-compare-'))
   try {
     return await compare(read.config, join(dir, 'index.sqlite'))
@@ -51,14 +55,14 @@ async function compare(config: Config, path: string): Promise<number> {
     const failed = (error: unknown): void => void failures.push(error)
     const built = await rebuildIndex({ path, accounts: accountsIn(here), identity, reader, relay, now, failed })
     try {
-      const result = compareIndexes(here, built.index, foldRepository, now())
-      const differences = await stillDiffering(here, result.differences, reader)
-      report({ ...result, differences }, built.unread)
+      const result = await compareSettled(here, built, foldRepository, now)
+      const unread = built.unread()
+      report(result, unread)
       if (failures.length > 0) console.error(`${failures.length} failed inside: ${String(failures[0])}`)
-      if (differences.length > 0 || result.more > 0) return 1
-      return built.unread.length > 0 || failures.length > 0 ? 2 : 0
+      if (result.differences.length > 0) return 1
+      return unread.length > 0 || failures.length > 0 ? 2 : 0
     } finally {
-      await built.index.close()
+      await built.close()
     }
   } finally {
     fetch.close()

@@ -1,9 +1,7 @@
-import { parseAtUri } from '../atproto/ids.ts'
-import type { Reader } from '../atproto/reader.ts'
 import { answersOf, type Fold } from './compare/answers.ts'
+import type { Rebuilt } from './compare/rebuild.ts'
 import { type Difference, differences, recordsOf, typedRowsOf } from './compare/rows.ts'
 import type { IndexDatabase } from './database.ts'
-import { recordAt } from './read/single.ts'
 
 export { accountsIn, type RebuildOptions, type Rebuilt, rebuildIndex } from './compare/rebuild.ts'
 export type { Difference } from './compare/rows.ts'
@@ -19,6 +17,7 @@ export interface Comparison {
 }
 
 const LISTED = 200
+const ROUNDS = 4
 
 /**
  * Holds two indexes against one another: records, typed rows, and what each repository's records fold into. Passed over are accounts that are
@@ -47,23 +46,14 @@ export function compareIndexes(here: IndexDatabase, there: IndexDatabase, fold: 
 }
 
 /**
- * Of differing records those of which the first index does not have what the account holds now. While an index follows the network, records
- * change between two looks. Throws UpstreamError when an account cannot be read.
+ * Compares until nothing differs that is only newer on one side: while an index follows the network, records change between two looks, so the
+ * accounts of what differs are read again, a few times.
  */
-export async function stillDiffering(
-  here: IndexDatabase,
-  found: readonly Difference[],
-  reader: Pick<Reader, 'getRecord'>,
-): Promise<Difference[]> {
-  const still: Difference[] = []
-  for (const difference of found) {
-    if (difference.what !== 'record' || !(await agrees(here, difference.at, reader))) still.push(difference)
+export async function compareSettled(here: IndexDatabase, built: Rebuilt, fold: Fold, now: () => number): Promise<Comparison> {
+  for (let round = 1; ; round++) {
+    const found = compareIndexes(here, built.index, fold, now())
+    if (found.differences.length === 0 || round === ROUNDS) return found
+    const accounts = found.differences.flatMap(({ at }) => /at:\/\/(did:[^/]+)/.exec(at)?.[1] ?? [])
+    await built.readAgain([...new Set(accounts)])
   }
-  return still
-}
-
-async function agrees(here: IndexDatabase, uri: string, reader: Pick<Reader, 'getRecord'>): Promise<boolean> {
-  const at = parseAtUri(uri)
-  const held = at === undefined ? undefined : await reader.getRecord(at.did, at.collection, at.rkey)
-  return held?.cid === recordAt(here, uri)?.cid
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
-import { accountsIn, compareIndexes, rebuildIndex, stillDiffering } from '../../src/indexer/compare.ts'
+import { accountsIn, compareIndexes, compareSettled, rebuildIndex } from '../../src/indexer/compare.ts'
 import { recordAt } from '../../src/indexer/read.ts'
 import { foldRepository } from '../../src/queue/fold.ts'
 import { tidAt } from '../../src/queue/tid.ts'
@@ -64,8 +64,8 @@ async function assertLikeScratch(t: TestContext, indexed: Indexed): Promise<void
     now: Date.now,
     failed,
   })
-  t.after(() => built.index.close())
-  assert.deepEqual(built.unread, [])
+  t.after(() => built.close())
+  assert.deepEqual(built.unread(), [])
   const { differences, records } = compareIndexes(indexed.index, built.index, foldRepository, Date.now())
   assert.deepEqual(differences, [])
   assert.ok(records > 2)
@@ -237,7 +237,7 @@ test('a comparison finds what differs, and what only changed between two looks i
   const { identity, reader, index } = indexed
   const failed = (error: unknown) => assert.fail(String(error))
   const built = await rebuildIndex({ path: ':memory:', accounts: accountsIn(index), identity, reader, now: Date.now, failed })
-  t.after(() => built.index.close())
+  t.after(() => built.close())
   const { uri } = await carol.create('dev.knotless.pull', pull('after the other was made'), nextKey())
   await indexed.caughtUp()
   const late = compareIndexes(index, built.index, foldRepository, Date.now()).differences
@@ -249,8 +249,14 @@ test('a comparison finds what differs, and what only changed between two looks i
       ['answer', false],
     ],
   )
-  const records = late.filter(one => one.what === 'record')
-  assert.deepEqual(await stillDiffering(index, records, reader), [])
+  assert.deepEqual((await compareSettled(index, built, foldRepository, Date.now)).differences, [])
   index.sqlite.exec(`update record set cid = 'bafytampered' where uri = '${uri}'`)
-  assert.equal((await stillDiffering(index, records, reader)).length, 1)
+  const found = (await compareSettled(index, built, foldRepository, Date.now)).differences
+  assert.deepEqual(
+    found.map(one => [one.what, one.at.endsWith(uri), one.here]),
+    [
+      ['record', true, 'bafytampered'],
+      ['answer', false, found[1]?.here],
+    ],
+  )
 })

@@ -119,7 +119,7 @@ test(`killed with -9 while ${records} records stream in, and started again, the 
   const { identity, reader, index } = indexed
   const failed = (error: unknown) => assert.fail(String(error))
   const built = await rebuildIndex({ path: ':memory:', accounts: accountsIn(index), identity, reader, now: Date.now, failed })
-  t.after(() => built.index.close())
+  t.after(() => built.close())
   const result = compareIndexes(index, built.index, foldRepository, Date.now())
   assert.deepEqual({ ...result, records: 0, repositories: 0 }, { records: 0, repositories: 0, differences: [], more: 0 })
   assert.ok(result.records > records * 0.9, `${result.records} records were compared`)

@@ -5,6 +5,7 @@ import { startBackfill } from '../backfill/worker.ts'
 import { type IndexDatabase, migrate, openDatabase } from '../database.ts'
 import { createIngest } from '../ingest/queue.ts'
 import { priorities } from '../ingest/wanted.ts'
+import { oneOf } from '../read/json-list.ts'
 
 export interface RebuildOptions extends Pick<BackfillContext, 'identity' | 'reader' | 'relay' | 'now'> {
   /** Where the new index goes; a file that is not there yet, or `:memory:`. */
@@ -16,16 +17,20 @@ export interface RebuildOptions extends Pick<BackfillContext, 'identity' | 'read
 }
 
 export interface Rebuilt {
-  index: IndexDatabase
+  readonly index: IndexDatabase
   /** Accounts and repositories that could not be read, with why. */
-  unread: { subject: string; error: string }[]
+  unread(): { subject: string; error: string }[]
+  /** Reads these accounts again: something changed since. */
+  readAgain(accounts: readonly string[]): Promise<void>
+  close(): Promise<void>
 }
 
-/** Builds an index from what people's servers hold now, and from nothing else. What cannot be read at once is not tried again. The caller closes it. */
+/** Builds an index from what people's servers hold now, and from nothing else. What cannot be read at once is not waited for. */
 export async function rebuildIndex(options: RebuildOptions): Promise<Rebuilt> {
   const { identity, reader, relay, now, failed } = options
   const index = openDatabase(options.path)
   await migrate(index.db)
+  const { db, sync } = index
   const ingest = createIngest({ index, now, service: 'rebuild', failed })
   await ingest.submit([{ kind: 'want', dids: [...options.accounts], priority: priorities.former }])
   const budget = createBudget(options.budget ?? usualBudget)
@@ -33,15 +38,34 @@ export async function rebuildIndex(options: RebuildOptions): Promise<Rebuilt> {
   ingest.onOutcome(outcome => {
     if (outcome.wanted) backfill.kick()
   })
-  for (let rows = -1; rows !== rowsOf(index); ) {
-    rows = rowsOf(index)
-    await backfill.idle()
-    await ingest.idle()
+
+  async function settled(): Promise<void> {
+    for (let rows = -1; rows !== rowsOf(index); ) {
+      rows = rowsOf(index)
+      await backfill.idle()
+      await ingest.idle()
+    }
   }
-  const failures = index.sync.all(index.db.selectFrom('backfill').select(['subject', 'error']).where('state', '=', 'pending'))
-  await backfill.stop()
-  await ingest.stop()
-  return { index, unread: failures.map(({ subject, error }) => ({ subject, error: error ?? 'not read in time' })) }
+
+  await settled()
+  return {
+    index,
+    unread() {
+      const rows = sync.all(db.selectFrom('backfill').select(['subject', 'error']).where('state', '=', 'pending'))
+      return rows.map(({ subject, error }) => ({ subject, error: error ?? 'not read in time' }))
+    },
+    async readAgain(accounts) {
+      await ingest.submit([{ kind: 'want', dids: accounts, priority: priorities.former }])
+      const anew = { state: 'pending', rev: null, progress: null, next_at: 0 } as const
+      sync.run(db.updateTable('backfill').set(anew).where('subject', 'in', oneOf(accounts)))
+      await settled()
+    },
+    async close() {
+      await backfill.stop()
+      await ingest.stop()
+      await index.close()
+    },
+  }
 }
 
 function rowsOf({ sync, db }: IndexDatabase): number {
