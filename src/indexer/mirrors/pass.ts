@@ -1,12 +1,13 @@
 import { mergeOnto } from '../../git/merge.ts'
 import type { Mirror } from '../../git/mirror.ts'
 import { isAncestor, workflowsAt } from '../../git/tip.ts'
+import type { RefsRecord, Stored } from '../../queue/facts.ts'
 import { oneOf } from '../read/json-list.ts'
 import type { TipFactsTable } from '../schema.ts'
 import type { MirrorContext } from './context.ts'
 import { type Plan, type PlannedPull, planPass } from './plan.ts'
 import { tipRow, writeContained, writeMerge, writeTip } from './store.ts'
-import { syncIndexed } from './sync.ts'
+import { mirrorAt } from './sync.ts'
 
 export interface PassOptions {
   signal: AbortSignal
@@ -26,20 +27,30 @@ export interface Refused {
 /** Merges after which the repository's pages are told. */
 const TOLD_EVERY = 10
 
+/** What a look left to be done. */
+export interface Looked {
+  /** When to look again, since something may have passed by then; milliseconds since 1970. */
+  retryAt?: number | undefined
+  /** Records whose mirrors are behind: what depends on them is looked at once they are there. */
+  behind: Stored<RefsRecord>[]
+}
+
 /**
- * One look at a repository in git: its mirror and those of its forks brought up to date, what stands at its tips, and what merging each open pull
- * gives, those that somebody named has touched first. Only what is not known yet is asked of git; what git refuses is noted, never thrown.
- * Gives when to look again, if something may pass.
+ * One look at a repository in git, as far as mirrors are there: what stands at its tips, and what merging each open pull gives, those that
+ * somebody named has touched first. Only what is not known yet is asked of git; what git refuses is noted, never thrown. Nobody's server is
+ * asked, so that none can keep a look waiting; and each look comes a step on, however fast news arrives.
  */
-export async function lookInto(ctx: MirrorContext, repo: string, options: PassOptions): Promise<number | undefined> {
+export async function lookInto(ctx: MirrorContext, repo: string, options: PassOptions): Promise<Looked> {
   const plan = planPass(ctx.index, repo, options.also)
-  if (plan === undefined) return undefined
-  const own = await syncIndexed(ctx, plan.refs, options.signal)
-  if (!own.ok) return own.retryAt
+  if (plan === undefined) return { behind: [] }
+  const own = await mirrorAt(ctx, plan.refs)
+  if (own === 'behind') return { behind: [plan.refs] }
+  if (!own.ok) return { retryAt: own.retryAt, behind: [] }
   const retries: number[] = []
-  const stop = () => options.signal.aborted || options.outdated()
-  if (await lookAtTips(ctx, plan, own.mirror, stop)) await tell(ctx, repo)
+  const behind: Stored<RefsRecord>[] = []
   let news = 0
+  const stop = () => options.signal.aborted || (news > 0 && options.outdated())
+  if (await lookAtTips(ctx, plan, own.mirror, stop)) await tell(ctx, repo)
   const forks = new Map<string, Promise<Mirror | undefined>>()
   for (const pull of plan.pulls) {
     if (stop()) break
@@ -48,7 +59,7 @@ export async function lookInto(ctx: MirrorContext, repo: string, options: PassOp
     if (news > 0 && news % TOLD_EVERY === 0) await tell(ctx, repo)
   }
   if (news % TOLD_EVERY > 0) await tell(ctx, repo)
-  return retries.length === 0 ? undefined : Math.min(...retries)
+  return { retryAt: retries.length === 0 ? undefined : Math.min(...retries), behind }
 
   function forkOf(uri: string): Promise<Mirror | undefined> {
     const known = forks.get(uri)
@@ -61,7 +72,11 @@ export async function lookInto(ctx: MirrorContext, repo: string, options: PassOp
   async function openFork(uri: string): Promise<Mirror | undefined> {
     const record = plan?.forks.get(uri)
     if (record === undefined) return undefined
-    const fork = await syncIndexed(ctx, record, options.signal)
+    const fork = await mirrorAt(ctx, record)
+    if (fork === 'behind') {
+      behind.push(record)
+      return undefined
+    }
     if (fork.ok) return fork.mirror
     if (fork.retryAt !== undefined) retries.push(fork.retryAt)
     return undefined

@@ -20,22 +20,30 @@ const passing = new Set(['blob-missing', 'upstream-failed', 'failed', 'rate-limi
 
 export type MirrorReady = { ok: true; mirror: Mirror } | (GitRefusal & { retryAt?: number })
 
+/** The mirror of a refs record as it stands, without asking anybody; `behind` when it is still to be brought to the record. */
+export async function mirrorAt(ctx: MirrorContext, record: Stored<RefsRecord>): Promise<MirrorReady | 'behind'> {
+  const row = mirrorRow(ctx.index, record.value.repo)
+  if (row?.refs_cid !== record.cid) return 'behind'
+  const retryAt = retryAtOf(row)
+  if (row.status === 'failed') {
+    if (retryAt !== undefined && retryAt <= ctx.now()) return 'behind'
+    return { ...asRefusal(row), ...(retryAt === undefined ? {} : { retryAt }) }
+  }
+  const mirror = await ctx.mirrors.of(record.value.repo)
+  // A mirror whose files were lost is filled again.
+  return record.value.refs.length === 0 || (await readRefs(mirror)).size > 0 ? { ok: true, mirror } : 'behind'
+}
+
 /**
  * Brings the mirror of a repository to its refs record as indexed and notes how that went, so that a record that lies is said and not tried
  * again. A part that is gone means that there is a newer record: that one is read from the account.
  */
 export async function syncIndexed(ctx: MirrorContext, record: Stored<RefsRecord>, signal: AbortSignal): Promise<MirrorReady> {
+  const stands = await mirrorAt(ctx, record)
+  if (stands !== 'behind') return stands
   const repo = record.value.repo
   const row = mirrorRow(ctx.index, repo)
   const mirror = await ctx.mirrors.of(repo)
-  if (row?.refs_cid === record.cid) {
-    // A mirror whose files were lost is filled again.
-    if (row.status === 'ok' && (record.value.refs.length === 0 || (await readRefs(mirror)).size > 0)) return { ok: true, mirror }
-    const retryAt = retryAtOf(row)
-    if (row.status === 'failed' && !(retryAt !== undefined && retryAt <= ctx.now())) {
-      return { ...asRefusal(row), ...(retryAt === undefined ? {} : { retryAt }) }
-    }
-  }
   let first = true
   const read = async (): Promise<RecordRead> => {
     if (!first) return await readFresh(ctx.reader, repo, signal)

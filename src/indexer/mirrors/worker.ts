@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { maintainMirror } from '../../git/maintain.ts'
 import type { Change } from '../ingest/writer.ts'
 import type { MirrorContext } from './context.ts'
+import { createFetches } from './fetches.ts'
 import { lookInto } from './pass.ts'
 
 export interface MirrorWorker {
@@ -27,7 +28,10 @@ const PASS_MS = 30 * 60_000
 const REFUSED_MS = 10 * 60_000
 const UPKEEP_MS = 3_600_000
 
-/** Keeps mirrors and what they tell up to date in the background: one pass per repository at a time, a few at once, the newest state wins. */
+/**
+ * Keeps mirrors and what they tell up to date in the background: one look per repository at a time, a few at once, the newest state wins, and
+ * downloads beside them.
+ */
 export function startMirrors(ctx: MirrorContext, failed: (error: unknown) => void): MirrorWorker {
   const waiting = new Map<string, Set<string>>()
   const running = new Map<string, { task: Task; done: Promise<void> }>()
@@ -36,6 +40,7 @@ export function startMirrors(ctx: MirrorContext, failed: (error: unknown) => voi
   const kept = new LRUCache<string, true>({ max: 5_000, ttl: REFUSED_MS })
   const refused = { has: (merge: string) => kept.has(merge), add: (merge: string) => void kept.set(merge, true) }
   const stopping = new AbortController()
+  const fetches = createFetches(ctx, repo => fetched(repo), failed)
   const idlers: (() => void)[] = []
 
   function want(repo: string, also: readonly string[] = []): void {
@@ -62,7 +67,16 @@ export function startMirrors(ctx: MirrorContext, failed: (error: unknown) => voi
         .finally(() => end(repo, task))
       running.set(repo, { task, done })
     }
-    if (running.size === 0 && waiting.size === 0) for (const resume of idlers.splice(0)) resume()
+    if (isIdle()) for (const resume of idlers.splice(0)) resume()
+  }
+
+  function isIdle(): boolean {
+    return running.size === 0 && waiting.size === 0 && fetches.size() === 0
+  }
+
+  function fetched(repo: string): void {
+    want(repo)
+    fill()
   }
 
   function end(repo: string, task: Task): void {
@@ -75,8 +89,9 @@ export function startMirrors(ctx: MirrorContext, failed: (error: unknown) => voi
     clearTimeout(timers.get(repo))
     timers.delete(repo)
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(PASS_MS)])
-    const retryAt = await lookInto(ctx, repo, { signal, outdated: () => task.again, also, refused })
+    const { retryAt, behind } = await lookInto(ctx, repo, { signal, outdated: () => task.again, also, refused })
     if (stopping.signal.aborted) return
+    for (const record of behind) fetches.want(record, repo)
     if (retryAt !== undefined) {
       const timer = setTimeout(() => want(repo), Math.min(2 ** 31 - 1, Math.max(100, retryAt - ctx.now())))
       timer.unref()
@@ -100,13 +115,13 @@ export function startMirrors(ctx: MirrorContext, failed: (error: unknown) => voi
   return {
     changed: change => want(change.repo),
     lookAt: (pull, repo) => want(repo, [pull]),
-    idle: () => (running.size === 0 && waiting.size === 0 ? Promise.resolve() : new Promise(resolve => idlers.push(resolve))),
-    status: () => ({ running: running.size, waiting: waiting.size }),
+    idle: () => (isIdle() ? Promise.resolve() : new Promise(resolve => idlers.push(resolve))),
+    status: () => ({ running: running.size, waiting: waiting.size + fetches.size() }),
     async stop() {
       stopping.abort()
       waiting.clear()
       for (const timer of timers.values()) clearTimeout(timer)
-      await Promise.allSettled([...running.values()].map(active => active.done))
+      await Promise.allSettled([...[...running.values()].map(active => active.done), fetches.stop()])
       for (const resume of idlers.splice(0)) resume()
     },
   }
