@@ -34,14 +34,17 @@ export const looks = [
   { width: 1280, scheme: 'dark' },
 ] as const
 
+/** Two looks that differ in both. */
+export const twoLooks = [looks[0], looks[3]] as const
+
 /**
- * Looks at the page that a tab shows, in all four looks, and keeps a picture of each. `expected` are console errors that belong to the page, such as
- * the browser's own line for a 404.
+ * Looks at the page that a tab shows, in all four looks unless given fewer, and keeps a picture of each. `expected` are console errors that belong
+ * to the page, such as the browser's own line for a 404.
  */
-export async function lookAt(tab: Tab, name: string, expected?: RegExp): Promise<void> {
+export async function lookAt(tab: Tab, name: string, expected?: RegExp, which: readonly (typeof looks)[number][] = looks): Promise<void> {
   mkdirSync(shots, { recursive: true })
   const { page } = tab
-  for (const { width, scheme } of looks) {
+  for (const { width, scheme } of which) {
     await page.setViewportSize({ width, height: 900 })
     await page.emulateMedia({ colorScheme: scheme })
     await page.screenshot({ path: join(shots, `${name}-${width}-${scheme}.png`), fullPage: true })

@@ -71,13 +71,15 @@ const blocks = ['p', 'li', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'td', 'th'] as 
 
 const rules: sanitize.IOptions = {
   allowedTags: [...blocks, 'ul', 'ol', 'pre', 'code', 'em', 'strong', 'del', 'a', 'br', 'hr', 'table', 'thead', 'tbody', 'tr'],
-  allowedAttributes: { a: ['href', 'rel'], ol: ['start'], '*': ['dir'] },
+  allowedAttributes: { a: ['href', 'rel'], ol: ['start'], pre: ['tabindex'], '*': ['dir'] },
   allowedSchemes: ['http', 'https', 'mailto'],
   allowProtocolRelative: false,
   disallowedTagsMode: 'discard',
   nestingLimit: 64,
   transformTags: {
     a: (_, attribs) => ({ tagName: 'a', attribs: { ...attribs, rel: 'nofollow noopener noreferrer' } }),
+    // What scrolls can be scrolled by keyboard.
+    pre: sanitize.simpleTransform('pre', { tabindex: '0' }, true),
     ...Object.fromEntries(blocks.map(tag => [tag, sanitize.simpleTransform(tag, { dir: 'auto' }, true)])),
   },
 }
@@ -85,7 +87,7 @@ const rules: sanitize.IOptions = {
 /** The text as it was typed, with what did not fit said. */
 function plain(text: string): Html {
   const rest = text.length - shown
-  const typed = `<div class="do"><pre dir="auto"><code>${escapeText(text.slice(0, shown))}</code></pre></div>`
+  const typed = `<div class="do"><pre dir="auto" tabindex="0"><code>${escapeText(text.slice(0, shown))}</code></pre></div>`
   return new Html(rest > 0 ? `${typed}<p class="muted">${rest.toLocaleString('en')} more characters are not shown.</p>` : typed)
 }
 
