@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { runGit } from './run.ts'
 
 /** A bare repository that mirrors one refs record. */
@@ -30,10 +30,12 @@ const attributes = [
 ].join('\n')
 
 /**
- * Opens the mirror in `dir`, an absolute path, creating it there when there is none. Creation is one rename: a crash leaves none or a whole one.
+ * Opens the mirror at `path`, creating it there when there is none. Creation is one rename: a crash leaves none or a whole one.
  * Two parts of one process share mirrors through `createMirrors`, since `exclusive` holds per opened mirror.
  */
-export async function openMirror(dir: string): Promise<Mirror> {
+export async function openMirror(path: string): Promise<Mirror> {
+  // Git is run in the root folder, so that a path from anywhere else would lead it astray.
+  const dir = resolve(path)
   if (!(await exists(join(dir, 'HEAD')))) await create(dir)
   await pinAttributes(dir)
   let last: Promise<unknown> = Promise.resolve()

@@ -36,11 +36,11 @@ export interface Demo {
   readonly ended: Promise<number | string>
 }
 
-/** Starts `knotless demo` with these flags. */
-export function startDemo(...flags: string[]): Demo {
+/** Starts `knotless demo` with these flags in this folder. */
+export function startDemo(cwd: string, flags: readonly string[]): Demo {
   let out = ''
   let err = ''
-  const child = spawn(process.execPath, [program, 'demo', ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program, 'demo', ...flags], { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   child.stdout.on('data', chunk => {
     out += chunk
   })

@@ -32,7 +32,11 @@ afterEach(async () => {
 })
 
 function start(...flags: string[]): Demo {
-  const demo = startDemo(...flags)
+  return startIn(process.cwd(), ...flags)
+}
+
+function startIn(cwd: string, ...flags: string[]): Demo {
+  const demo = startDemo(cwd, flags)
   running.push(demo)
   return demo
 }
@@ -47,7 +51,7 @@ async function allGone(file: DemoFile): Promise<void> {
 
 test('the demo starts everything, says where it is, and stops with the program that started it, however that ends', async () => {
   writeFileSync(readyFile, 'left over')
-  const demo = start('--data', data, '--port', '0', '--ready-file', readyFile)
+  const demo = startIn(dir, '--data', 'data', '--port', '0', '--ready-file', readyFile)
   await until(() => !existsSync(readyFile) || statSync(readyFile).size > 20, { what: 'the old ready file to go' })
   first = await readyDemo(demo, readyFile)
   assert.deepEqual(readDemoFile(join(data, 'network.json')), first)
@@ -71,6 +75,9 @@ test('the demo starts everything, says where it is, and stops with the program t
     assert.equal(shown.pulls.length, Object.keys(repo.pulls).length, `the server shows the pulls of ${repo.name}`)
   }
   assert.ok(demo.out().includes(`${first.server}/alice.test/orchard/queue/main`))
+  const pull = first.repos[0]?.pulls['frost-two-degrees']?.uri.split('/').at(-1)
+  const page = `${first.server}/alice.test/orchard/pulls/bob.test/${pull}`
+  await until(async () => (await (await fetch(page)).text()).includes('pre class="diff"'), { what: "a pull's page with its changes" })
   assert.equal((await fetch(first.faults)).status, 200)
 
   const second = start('--data', data, '--port', '0')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createMirrors, openMirror } from '../../src/git/mirror.ts'
@@ -113,6 +113,17 @@ test('a mirror is opened once per repository and made whole in one step', async 
     [],
   )
   assert.equal(both[0].dir, both[1].dir)
+})
+
+test('a data folder named from where the program was started holds whole mirrors too', async t => {
+  const root = realpathSync(tempDir(t))
+  const before = process.cwd()
+  t.after(() => process.chdir(before))
+  process.chdir(root)
+  const mirror = await createMirrors('data').of('at://x/1')
+  assert.equal(mirror.dir.startsWith(`${root}/`), true)
+  const run = await runGit(['rev-parse', '--is-bare-repository'], { dir: mirror.dir })
+  assert.equal(run.stdout.toString(), 'true\n')
 })
 
 test('fields and lines come whole however the stream is cut, and long ones are cut', () => {
