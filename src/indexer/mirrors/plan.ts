@@ -4,9 +4,10 @@ import type { RefsRecord, RepoRecord, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
 import { refsOf } from '../read/git-facts.ts'
 import { oneOf } from '../read/json-list.ts'
+import { openPulls } from '../read/pull-choice.ts'
 import { readRepo, recordColumns } from '../read/stored.ts'
 
-/** Pulls whose merges are kept, queued ones and those of people who are named first. */
+/** Pulls of one address whose merges are kept. */
 const MOST_PULLS = 500
 /** Merged commits looked for on a branch per pass, newest first. */
 const MOST_MERGED = 60
@@ -46,7 +47,7 @@ export function planPass(index: IndexDatabase, repo: string, also: Iterable<stri
   const refs = refsOf(index, [repo]).get(repo)
   if (record === undefined || refs === undefined) return undefined
   const addresses = [repo, ...sync.all(db.selectFrom('repo').select('uri').where('moved_to', '=', repo)).map(other => other.uri)]
-  const open = addresses.flatMap(address => openPulls(index, address))
+  const open = addresses.flatMap(address => openPulls(index, address, MOST_PULLS))
   const forks = refsOf(index, new Set(open.map(pull => pull.head_repo)))
   const branches = branchesOf(refs)
   const heads = new Map([...forks].map(([uri, fork]) => [uri, branchesOf(fork)]))
@@ -59,18 +60,6 @@ export function planPass(index: IndexDatabase, repo: string, also: Iterable<stri
     tips: tipsOf(record, [...open.map(pull => pull.branch), ...merged.keys()], branches),
     merged,
   }
-}
-
-function openPulls({ db, sync }: IndexDatabase, repo: string): OpenPull[] {
-  const query = db
-    .selectFrom('pull')
-    .select(['uri', 'branch', 'head_repo', 'head_branch'])
-    .where('repo', '=', repo)
-    .where('settled', '=', 0)
-    .orderBy('touched', 'desc')
-    .orderBy('rkey', 'desc')
-    .limit(MOST_PULLS)
-  return sync.all(query)
 }
 
 interface OpenPull {

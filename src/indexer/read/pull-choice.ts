@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { IndexDatabase } from '../database.ts'
 import { oneOf } from './json-list.ts'
 
-/** Pulls that are open or may be: those that somebody named has touched come first, then the newest. */
+/** Pulls that are open or may be. */
 const MOST_OPEN = 5_000
 /** Merged states looked through for the list of what landed, and batches kept per branch: one more than is shown. */
 const MOST_MERGED = 300
@@ -19,20 +19,25 @@ export interface ChosenPull {
 
 /** The pulls that are not settled for certain, and those that the last landings name. */
 export function choosePulls(index: IndexDatabase, addresses: readonly string[], members: ReadonlySet<string>): ChosenPull[] {
-  const chosen = addresses.flatMap(repo => [...openPulls(index, repo), ...recentlyMerged(index, repo, members)])
+  const chosen = addresses.flatMap(repo => [...openPulls(index, repo, MOST_OPEN), ...recentlyMerged(index, repo, members)])
   return [...new Map(chosen.map(pull => [pull.record_id, pull])).values()]
 }
 
-function openPulls(index: IndexDatabase, repo: string): ChosenPull[] {
-  const query = index.db
+/**
+ * A repository's pulls that are not settled for certain, `limit` at most: those that somebody named has touched come first. Where not all can be
+ * taken every author's newest comes before anybody's second, so that nobody crowds others out by number.
+ */
+export function openPulls(index: IndexDatabase, repo: string, limit: number): (ChosenPull & { head_branch: string })[] {
+  const base = index.db
     .selectFrom('pull')
-    .select(['record_id', 'uri', 'branch', 'head_repo', 'settled'])
+    .select(['record_id', 'uri', 'branch', 'head_repo', 'head_branch', 'settled'])
     .where('repo', '=', repo)
     .where('settled', '=', 0)
     .orderBy('touched', 'desc')
-    .orderBy('rkey', 'desc')
-    .limit(MOST_OPEN)
-  return index.sync.all(query)
+  const newest = index.sync.all(base.orderBy('rkey', 'desc').limit(limit + 1))
+  if (newest.length <= limit) return newest
+  const turn = sql<number>`row_number() over (partition by did order by rkey desc)`
+  return index.sync.all(base.orderBy(turn).orderBy('rkey', 'desc').limit(limit))
 }
 
 function recentlyMerged(index: IndexDatabase, repo: string, members: ReadonlySet<string>): ChosenPull[] {
