@@ -137,8 +137,10 @@ test('whom a repository names is read from their servers, and so is who opens a 
       [dave, 3],
     ],
   )
+  bench.index.sqlite.exec(`update backfill set state = 'done', rev = 'x', next_at = 4102444800000`)
   await bench.take(put(alice, 'repo', 'orchard', repoRecord({ collaborators: [{ did: dave }] }), 6))
-  const now = bench.index.sync.first(bench.index.db.selectFrom('backfill').select(['priority', 'state']).where('subject', '=', dave))
-  assert.deepEqual(now, { priority: 1, state: 'pending' }, 'an author who is named now is read whole')
+  const row = bench.index.db.selectFrom('backfill').select(['priority', 'state', 'rev', 'next_at']).where('subject', '=', dave)
+  const now = bench.index.sync.first(row)
+  assert.deepEqual(now, { priority: 1, state: 'pending', rev: null, next_at: 0 }, 'an author who is named now is read whole')
   await bench.close()
 })

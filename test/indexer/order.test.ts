@@ -15,6 +15,7 @@ import {
   refsRecord,
   removal,
   repoRecord,
+  rev,
   stateRecord,
   uriOf,
 } from './support.ts'
@@ -124,5 +125,23 @@ test('REC-4 a deletion leaves a tombstone, and what comes late from before it do
       .where('uri', '=', uriOf(dave, 'pull', key(1))),
   )
   assert.deepEqual([row?.deleted, row?.json, row?.cid], [1, null, null])
+  await bench.close()
+})
+
+test('a list takes out what it lacks up to its revision, and nothing newer or beyond its reach', async () => {
+  const bench = await openBench()
+  const events = [1, 2, 3, 4, 5].map(n => put(dave, 'pull', key(n), pullRecord(), n))
+  await bench.take(put(alice, 'repo', 'orchard', repoRecord(), 0), ...events)
+  const { sync, db } = bench.index
+  const left = () => sync.all(db.selectFrom('pull').select('rkey').orderBy('rkey')).map(row => row.rkey)
+  const sweep = { kind: 'sweep', did: dave, collection: 'dev.knotless.pull', rev: rev(4), listed: new Set([key(3)]) } as const
+  await bench.take({ ...sweep, from: key(1) })
+  assert.deepEqual(left(), [key(1), key(3), key(5)])
+  await bench.take(sweep)
+  assert.deepEqual(left(), [key(3), key(5)])
+  await bench.take(put(dave, 'pull', key(2), pullRecord(), 2), put(dave, 'pull', key(4), pullRecord(), 6))
+  assert.deepEqual(left(), [key(3), key(4), key(5)], 'what was taken out does not come back by an old event, but by a newer one')
+  await bench.take({ ...sweep, collection: 'dev.knotless.pul', listed: new Set() }, { ...sweep, did: alice, listed: new Set() })
+  assert.deepEqual(left(), [key(3), key(4), key(5)])
   await bench.close()
 })

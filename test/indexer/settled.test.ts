@@ -144,3 +144,18 @@ function firstPlan(): Plan {
   assert.ok(plan !== undefined)
   return plan
 }
+
+test('HON-6 an author may close a pull and open it again, and cannot make it merged', async () => {
+  const history = play({ ...firstPlan(), acts: [], transfer: undefined, gone: [], collaborators: [], runners: [], former: [] })
+  const author = 'did:plc:daveaaaaaaaaaaaaaaaaaaaa'
+  const [merged, closed, opened] = [0, 1, 2].map(() => history.pull(author))
+  history.merged(author, merged ?? history.uri, { commit: commit(1) })
+  history.closed(author, closed ?? history.uri)
+  history.closed(author, opened ?? history.uri)
+  history.opened(author, opened ?? history.uri)
+  const bench = await openBench({ now: () => history.now })
+  await bench.take(...eventsOf(history.facts()))
+  const settled = bench.index.sync.all(bench.index.db.selectFrom('pull').select('uri').where('settled', '=', 1)).map(row => row.uri)
+  assert.deepEqual(settled, [closed])
+  await bench.close()
+})

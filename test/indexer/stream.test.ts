@@ -142,8 +142,14 @@ test('a queue that is full closes the stream until there is room, and loses noth
     rkey: nextKey(),
     value: { $type: 'dev.knotless.queue', repo, subject, state: 'queued', createdAt: now() },
   }))
+  const { db, sync, sqlite } = indexed.index
+  await indexed.indexer.settled()
+  // Nothing can be written meanwhile, so that the queue fills up.
+  sqlite.exec('begin')
   await bob.call('com.atproto.repo.applyWrites', { input: { repo: bob.did, writes } })
-  const { db, sync } = indexed.index
+  await until(() => !indexed.indexer.status().connected, { what: 'the stream to be closed' })
+  assert.equal(indexed.indexer.status().queued, 6)
+  sqlite.exec('rollback')
   const rows = () => sync.all(db.selectFrom('queue_record').select('rkey').where('subject', '=', subject)).length
   await until(() => rows() === 40, { timeout: 20_000, what: 'all of them' })
 })
