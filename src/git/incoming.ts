@@ -24,6 +24,24 @@ export type FetchBlob = (
   signal: AbortSignal,
 ) => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array> | BlobRefusal>
 
+/** Bytes a millisecond that an account's server has to give, on the whole. */
+const slowest = 16
+/** What each part is given on top of that for being asked for, in milliseconds. */
+const perPart = 1_000
+
+/** Waits for bytes as one download has taken them up to now. A server may not trickle: one that does would keep others out for hours. */
+export interface Pace {
+  /** Milliseconds that were waited. */
+  waited: number
+  bytes: number
+  parts: number
+}
+
+/** Whether the bytes came too slowly so far: after the first `idleMs` there has to be something to show for the wait. */
+function isSlow({ waited, bytes, parts }: Pace, idleMs: number): boolean {
+  return waited > idleMs + bytes / slowest + parts * Math.min(perPart, idleMs)
+}
+
 /**
  * Fetches a pack's parts into the quarantine as one file (STO-2), no byte more than the record says, each part checked against its CID, the
  * whole against its header and its trailer. Nothing of it is parsed yet. Answers a refusal, or nothing when all is well.
@@ -32,7 +50,7 @@ export async function fetchPack(
   pack: PackRow,
   quarantine: Quarantine,
   fetchBlob: FetchBlob,
-  options: { idleMs: number; signal: AbortSignal },
+  options: { idleMs: number; signal: AbortSignal; pace: Pace },
 ): Promise<GitRefusal | undefined> {
   const path = packFile(quarantine, pack.id)
   const file = await open(path, 'w')
@@ -69,21 +87,30 @@ async function fetchPart(
   id: string,
   part: BlobRef,
   fetchBlob: FetchBlob,
-  options: { idleMs: number; signal: AbortSignal },
+  options: { idleMs: number; signal: AbortSignal; pace: Pace },
   take: (chunk: Uint8Array) => Promise<void>,
 ): Promise<GitRefusal | undefined> {
   const done = new AbortController()
   const signal = AbortSignal.any([done.signal, options.signal])
   const hash = createHash('sha256')
+  const { pace, idleMs } = options
   let size = 0
   try {
+    pace.parts += 1
     const body = await within(Promise.resolve(fetchBlob(part.ref.$link, part.size, signal)), options)
     if (!(Symbol.asyncIterator in body)) return blobFault(id, body)
     const reader = body[Symbol.asyncIterator]()
     for (;;) {
+      const asked = performance.now()
       const step = await within(reader.next(), options)
       if (step.done) break
       size += step.value.length
+      pace.bytes += step.value.length
+      pace.waited += performance.now() - asked
+      if (isSlow(pace, idleMs)) {
+        reader.return?.().catch(() => undefined)
+        return refuse('upstream-failed', words.blobSlow(id))
+      }
       if (size > part.size) {
         reader.return?.().catch(() => undefined)
         return refuse('bad-pack', words.blobWrongSize(id))

@@ -1,4 +1,4 @@
-import { type FetchBlob, fetchPack, indexPack, oversized } from './incoming.ts'
+import { type FetchBlob, fetchPack, indexPack, oversized, type Pace } from './incoming.ts'
 import { type Mirror, packsOf } from './mirror.ts'
 import { objectTypes } from './objects.ts'
 import { readRefs, sameRefs, writeRefs } from './packed-refs.ts'
@@ -35,12 +35,19 @@ export interface SyncDone {
   refs: RefRow[]
 }
 
-type Job = Required<SyncLimits> & { mirror: Mirror; record: RefsRecord; fetchBlob: FetchBlob; allPacks: boolean; signal: AbortSignal }
+type Job = Required<SyncLimits> & {
+  mirror: Mirror
+  record: RefsRecord
+  fetchBlob: FetchBlob
+  allPacks: boolean
+  signal: AbortSignal
+  pace: Pace
+}
 
 /**
  * Brings a mirror to what a refs record says (STO-1, STO-2, STO-11): the packs that it needs and lacks come through a quarantine, then the refs
  * move all at once. Whatever is wrong is refused and leaves the mirror as it was; a crash leaves at most packs that no ref leads to, and the next
- * sync goes on from there. One at a time per mirror.
+ * sync goes on from there. One at a time per mirror; one that is called off while it waits for its turn waits no longer.
  */
 export function syncMirror(
   mirror: Mirror,
@@ -48,7 +55,10 @@ export function syncMirror(
   fetchBlob: FetchBlob,
   options: SyncOptions = {},
 ): Promise<SyncDone | GitRefusal> {
-  return mirror.exclusive(async () => {
+  let begun = false
+  const mine = mirror.exclusive(async () => {
+    begun = true
+    if (options.signal?.aborted) return refuse('upstream-failed', words.syncTimeout())
     const checked = checkRefsRecord(record, options.repo)
     if (!checked.ok) return checked
     const timeout = AbortSignal.timeout(options.totalMs ?? 600_000)
@@ -62,9 +72,24 @@ export function syncMirror(
       objectBytes: options.objectBytes ?? 100 * 2 ** 20,
       idleMs: options.idleMs ?? 30_000,
       totalMs: options.totalMs ?? 600_000,
+      pace: { waited: 0, bytes: 0, parts: 0 },
     }
     return await sync(job)
   })
+  return options.signal === undefined ? mine : unlessCalledOff(mine, options.signal, () => begun)
+}
+
+/** The outcome of a sync, or a refusal when it is called off before it had its turn: another one of the same mirror may take long. */
+function unlessCalledOff<T>(mine: Promise<T>, signal: AbortSignal, begun: () => boolean): Promise<T | GitRefusal> {
+  const { promise, resolve } = Promise.withResolvers<T | GitRefusal>()
+  const callOff = () => {
+    if (!begun()) resolve(refuse('upstream-failed', words.syncTimeout()))
+  }
+  signal.addEventListener('abort', callOff, { once: true })
+  if (signal.aborted) callOff()
+  const end = () => signal.removeEventListener('abort', callOff)
+  mine.finally(end).catch(() => undefined)
+  return Promise.race([mine, promise])
 }
 
 async function sync(job: Job): Promise<SyncDone | GitRefusal> {

@@ -32,6 +32,7 @@ export const words = {
   blobMissing: (id: string) => `A part of pack ${id} is not there any more.`,
   blobFailed: (id: string) => `A part of pack ${id} could not be read from the account's server.`,
   blobStalled: (id: string) => `A part of pack ${id} stopped coming from the account's server.`,
+  blobSlow: (id: string) => `A part of pack ${id} comes too slowly from the account's server.`,
   blobWrongHash: (id: string) => `A part of pack ${id} is not what its address says: the hash differs.`,
   blobWrongSize: (id: string) => `A part of pack ${id} has another size than the record says.`,
   packHeader: (id: string) => `Pack ${id} is no pack of the size and count that the record says.`,
