@@ -50,7 +50,12 @@ function bySeen(a: Stored<unknown>, b: Stored<unknown>): number {
 /** Why a key of this time (milliseconds) keeps its record from counting ever (REC-3); undefined when it does not. */
 export function keyFault(record: Change, time: number): IgnoredReason | undefined {
   if (Number.isNaN(time)) return 'key-not-tid'
-  return time - Date.parse(record.value.createdAt) <= PAST_CREATED ? undefined : 'key-after-created'
+  return isAfterCreated(time, record.value.createdAt) ? 'key-after-created' : undefined
+}
+
+/** Whether a key of this time (milliseconds) lies more than a day past what its record says of its making (REC-3). */
+export function isAfterCreated(time: number, createdAt: string): boolean {
+  return !(time - Date.parse(createdAt) <= PAST_CREATED)
 }
 
 /** When a record whose key is of this time starts to count; undefined when it does already at `now` (REC-3). All in milliseconds. */

@@ -53,6 +53,12 @@ const bad: [string, string, RecordEvent][] = [
   ['no record', 'lexicon', put(bob, 'queue', key(9), {}, 50, { record: undefined })],
   ['no CID', 'lexicon', put(bob, 'queue', key(9), queueRecord(pull), 50, { cid: undefined })],
   ['REC-3 a key that is no TID', 'key-not-tid', put(bob, 'queue', 'tomorrow', queueRecord(pull), 50)],
+  [
+    'REC-3 a key a day and a minute past what its record says of its making',
+    'key-after-created',
+    put(bob, 'queue', key(24 * 60 + 3), queueRecord(pull), 50),
+  ],
+  ['REC-3 a pull under such a key', 'key-after-created', put(dave, 'pull', key(24 * 60 + 3), pullRecord(), 50)],
   ['REC-3 a field of another type', 'lexicon', put(bob, 'queue', key(9), queueRecord(pull, { createdAt: 5 }), 50)],
   ['REC-3 a missing field', 'lexicon', put(dave, 'pull', key(9), pullRecord({ head: undefined }), 50)],
   ['REC-11 10,000 collaborators', 'over-bound', put(mallory, 'repo', 'crowd', repoRecord({ collaborators: dids(10_000) }), 50)],
@@ -114,6 +120,20 @@ for (const [n, [name, reason, wrong]] of bad.entries()) {
     assert.deepEqual(bench.failures, [])
   })
 }
+
+test('REC-3 a key six minutes ahead is counted once and kept; one four minutes ahead counts already', async () => {
+  const before = bench.ignored()['key-ahead'] ?? 0
+  const ahead = put(bob, 'queue', key(66), queueRecord(pull, { createdAt: made(60) }), 60)
+  await bench.take(ahead, ahead, put(bob, 'queue', key(64), queueRecord(pull, { createdAt: made(60) }), 61))
+  assert.equal(bench.ignored()['key-ahead'], before + 1)
+  const kept = bench.index.sync.all(
+    bench.index.db
+      .selectFrom('queue_record')
+      .select('rkey')
+      .where('rkey', 'in', [key(64), key(66)]),
+  )
+  assert.equal(kept.length, 2)
+})
 
 test('REC-3 a record edited into one that fails is gone: that is what the account holds now', async () => {
   const fine = await openBench()

@@ -1,7 +1,8 @@
-import { isTid } from '../../queue/tid.ts'
+import { wakesAt } from '../../queue/records.ts'
+import { isTid, tidMillis } from '../../queue/tid.ts'
 import { isDid, isRecordKey } from '../validate/addresses.ts'
 import type { RefusedReason } from '../validate/reasons.ts'
-import { type Kind, kindOf, type Usable, usable } from '../validate/usable.ts'
+import { isChange, type Kind, kindOf, type Usable, usable } from '../validate/usable.ts'
 import { type Batch, refuse } from './batch.ts'
 import type { RecordEvent } from './events.ts'
 import type { Placer } from './placer.ts'
@@ -9,7 +10,8 @@ import type { RecordRows } from './record-rows.ts'
 
 /**
  * Writes one change of a record. An event of an older revision than what is held changes nothing, so that any order and any number of the same
- * events end in the same rows. What is not taken is counted and leaves a tombstone: that is what the account holds now.
+ * events end in the same rows. What is not taken is counted and leaves a tombstone: that is what the account holds now. What has to wait for its
+ * time is taken, and counted as well.
  */
 export function applyRecord(tables: { records: RecordRows; placer: Placer }, batch: Batch, event: RecordEvent): void {
   const { records, placer } = tables
@@ -22,7 +24,10 @@ export function applyRecord(tables: { records: RecordRows; placer: Placer }, bat
   const { cid, operation } = event
   const json = operation === 'delete' || event.record === undefined ? '' : JSON.stringify(event.record)
   const record = operation === 'delete' ? undefined : judge(event, json)
-  if (typeof record === 'object' && cid !== undefined && placer.insert(batch, { event, uri, cid, json }, record)) return
+  if (typeof record === 'object' && cid !== undefined && placer.insert(batch, { event, uri, cid, json }, record)) {
+    if (isChange(record) && wakesAt(tidMillis(event.rkey), batch.time) !== undefined) refuse(batch, 'key-ahead')
+    return
+  }
   const held = records.find(uri)
   if (held !== undefined && event.rev <= held.rev) return
   if (typeof record === 'string') refuse(batch, record)

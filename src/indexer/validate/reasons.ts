@@ -8,6 +8,10 @@ export type RefusedReason =
   | 'unknown-collection'
   /** the key of a record that must be a TID is not */
   | 'key-not-tid'
+  /** the key of a change lies more than a day past its own `createdAt` (REC-3) */
+  | 'key-after-created'
+  /** the key of a change lies in the future: it is kept, and counts for nothing before its time (REC-3) */
+  | 'key-ahead'
   /** `$type` names another collection */
   | 'wrong-type'
   /** over 1 MB of JSON */

@@ -1,7 +1,8 @@
 import { lexParse } from '@atproto/lex-json'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { dev } from '../../lexicons/index.ts'
-import { isTid } from '../../queue/tid.ts'
+import { isAfterCreated } from '../../queue/records.ts'
+import { isTid, tidMillis } from '../../queue/tid.ts'
 import { isPullOrIssueUri, isPullUri, isRepoUri } from './addresses.ts'
 import { commitsOf, namesOf } from './fields.ts'
 import type { RefusedReason } from './reasons.ts'
@@ -87,7 +88,13 @@ function decoded(json: string): unknown {
   }
 }
 
+/** Whether it is a record whose key is its time (REC-3). */
+export function isChange(record: Usable): record is Extract<Usable, { kind: 'pull' | 'queue' | 'state' }> {
+  return record.kind === 'pull' || record.kind === 'queue' || record.kind === 'state'
+}
+
 function fault(at: { did: string; rkey: string }, record: Usable): RefusedReason | undefined {
+  if (isChange(record) && isAfterCreated(tidMillis(at.rkey), record.value.createdAt)) return 'key-after-created'
   if (record.kind === 'refs' && record.value.repo !== `at://${at.did}/dev.knotless.repo/${at.rkey}`) return 'misfiled'
   if (record.kind !== 'repo' && !isRepoUri(record.value.repo)) return 'bad-repository'
   if (record.kind === 'pull' && !isRepoUri(record.value.head.repo)) return 'bad-repository'
