@@ -7,7 +7,7 @@ import { freePort } from '../src/devnet/ports.ts'
 import { type Figure, figure, limited, median } from './figures.ts'
 import { type Load, load } from './load.ts'
 import { type Program, run } from './processes.ts'
-import { type Seeded, seed } from './seeded.ts'
+import { followed, type Seeded, seed } from './seeded.ts'
 
 const SECONDS = 8
 const ROUNDS = 3
@@ -37,6 +37,7 @@ async function serve(seeded: Seeded, dir: string, network: { plcUrl: string; pds
     KNOTLESS_RATE_LIMIT: '100000000',
     KNOTLESS_LOG: 'silent',
   }
+  followed(seeded.path, network.jetstreamUrl)
   const program = await run(['src/cli/main.ts', 'serve'], env, `${origin}/healthz`)
   const { busy } = seeded
   const page = `/${busy.owner}/${busy.uri.split('/').at(-1)}/queue/main`

@@ -1,4 +1,5 @@
 /** Indexes of a given size, as a server finds them at its start. */
+import Sqlite from 'better-sqlite3'
 import { migrate, openDatabase } from '../src/indexer/database.ts'
 import { createIngest } from '../src/indexer/ingest/queue.ts'
 import { commitOf, createMaker, createTicker, type MadeRepository, makeRepository } from './made-up.ts'
@@ -41,6 +42,16 @@ export async function seed(path: string, size: { repositories: number; queued: n
   index.sqlite.exec('analyze')
   await index.close()
   return { path, records, busy }
+}
+
+/** Lets an index be one that followed this Jetstream until now: another one would be a gap, after which everybody is read again. */
+export function followed(path: string, jetstreamUrl: string): void {
+  const sqlite = new Sqlite(path)
+  sqlite.exec('delete from cursor')
+  sqlite
+    .prepare('insert into cursor (service, time_us, saved_at) values (?, ?, ?)')
+    .run(new URL(jetstreamUrl).host, Date.now() * 1_000, Date.now())
+  sqlite.close()
 }
 
 /** What backfill and git would have said: the accounts are made up, so that there is nobody to ask. */
