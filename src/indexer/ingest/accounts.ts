@@ -46,8 +46,8 @@ export function createAccounts({ db, sqlite }: IndexDatabase): Accounts {
   const named = bind(sqlite, ['did', 'limit'], (p: { did: string; limit: number }) =>
     db.selectFrom('member').select('repo').distinct().where('did', '=', p.did).limit(p.limit),
   )
-  const authored = bind(sqlite, ['did', 'limit'], (p: { did: string; limit: number }) =>
-    db.selectFrom('pull').select('repo').distinct().where('did', '=', p.did).limit(p.limit),
+  const authored = bind(sqlite, ['from', 'to', 'limit'], (p: { from: string; to: string; limit: number }) =>
+    db.selectFrom('pull').select('repo').distinct().where('uri', '>', p.from).where('uri', '<', p.to).limit(p.limit),
   )
   return {
     known: did => find.get({ did }) !== undefined,
@@ -69,7 +69,9 @@ export function createAccounts({ db, sqlite }: IndexDatabase): Accounts {
     },
     concerned(did) {
       const limit = MOST_CONCERNED
-      return [...new Set([...named.all({ did, limit }), ...authored.all({ did, limit })].map(row => row.repo))]
+      const pulls = `at://${did}/dev.knotless.pull`
+      const rows = [...named.all({ did, limit }), ...authored.all({ from: `${pulls}/`, to: `${pulls}0`, limit })]
+      return [...new Set(rows.map(row => row.repo))]
     },
   }
 }

@@ -51,6 +51,9 @@ interface Item {
 
 const BATCH_EVENTS = 1_000
 const BATCH_MS = 25
+/** On a busy machine time passes without work: batches are not cut so small that committing them is most of it. */
+const SMALL_BATCH = 256
+const LONG_BATCH_MS = 60
 const SAVE_CURSOR_MS = 1_000
 const RETRY_MS = 500
 /** How long stopping waits for a database that cannot be written to. */
@@ -143,7 +146,7 @@ export function createIngest(options: IngestOptions): Ingest {
         count += 1
         if ('timeUs' in event) upTo = Math.max(upTo, event.timeUs ?? 0)
         if (event.kind === 'record') records = true
-        if (count % 16 === 0 && performance.now() - started > BATCH_MS) break
+        if (count % 16 === 0 && performance.now() - started > (count < SMALL_BATCH ? LONG_BATCH_MS : BATCH_MS)) break
       }
       for (; lost > 0; lost--) refuse(batch, 'failed')
       // Of the others' events alone the time is kept once a second.

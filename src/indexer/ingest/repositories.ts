@@ -109,6 +109,8 @@ export function createRepositories({ db, sqlite }: IndexDatabase): Repositories 
     pending.delete(repo)
     const record = repoAt(repo)
     if (record === undefined) return []
+    const { transferredFrom = null, transferredTo } = record.value
+    noteTies({ uri: repo, transferred_from: transferredFrom, transferred_to: transferredTo?.repo ?? null })
     const standing = governing(record, repoAt, now)
     if (standing.pendingAt !== undefined) pending.set(repo, standing.pendingAt)
     if (tied.has(repo)) setMoved.run({ uri: repo, moved: standing.movedTo ?? null })
@@ -123,11 +125,10 @@ export function createRepositories({ db, sqlite }: IndexDatabase): Repositories 
         .filter(end => end !== null),
     tiedTo: repo => (tied.has(repo) ? ties.all({ uri: repo }).map(row => row.uri) : []),
     refresh(repo, now) {
-      for (const row of ends.all({ uri: repo })) noteTies(row)
       const rows = rowsOf(repo, now)
       const before = members.all({ repo })
       if (JSON.stringify(before.map(fields)) === JSON.stringify(rows.map(fields))) return rows
-      removeMembers.run({ repo })
+      if (before.length > 0) removeMembers.run({ repo })
       for (const row of rows) insertMember.run(row)
       settleAll.run({ key: repo, horizon: tidAt(now + AHEAD_MS) })
       return rows

@@ -34,7 +34,6 @@ const indices = [
   'member_did on member (did)',
   'pull_repo on pull (repo, settled, touched, rkey)',
   'pull_head on pull (head_repo)',
-  'pull_did on pull (did)',
   'queue_record_subject on queue_record (subject)',
   'state_subject on state (subject)',
   "state_merged on state (repo, rkey) where state = 'merged'",
