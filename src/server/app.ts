@@ -5,7 +5,7 @@ import { addCallback } from './auth/callback.ts'
 import { addLogIn } from './auth/log-in.ts'
 import type { Context } from './context.ts'
 import { serveHealth } from './health.ts'
-import { handleErrors, handleNotFound } from './http/errors.ts'
+import { answerBadAddress, handleErrors, handleNotFound } from './http/errors.ts'
 import { guardPages } from './http/guard.ts'
 import { addSecurityHeaders } from './http/headers.ts'
 import { addLimits } from './http/limits.ts'
@@ -34,6 +34,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 1_024 },
+    frameworkErrors: (_error, request, reply) => answerBadAddress(ctx, request, reply),
   })
   handleErrors(app, ctx)
   endStreamsOnClose(app)

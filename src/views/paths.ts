@@ -47,14 +47,14 @@ export function loginPath(next: string): string {
   return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`
 }
 
-/** A path with some of its query parameters set or, by `undefined`, left out. */
+/** A path with some of its query parameters set or, by `undefined`, left out. It begins with one slash: with two it would be another host. */
 export function withQuery(path: string, changes: Record<string, string | undefined>): string {
-  const url = new URL(path, 'http://localhost')
+  const url = new URL(`http://localhost/${path.replace(/^[/\\]+/, '')}`)
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === '') url.searchParams.delete(name)
     else url.searchParams.set(name, value)
   }
-  return url.pathname + url.search
+  return url.pathname.replace(/^\/+/, '/') + url.search
 }
 
 /**

@@ -3,7 +3,7 @@ import { errorPageWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import type { PageModels } from '../../views/render.ts'
 import type { Context } from '../context.ts'
-import { type Refusal, statusOf } from '../refusals.ts'
+import { type Refusal, statusOf, xrpcName } from '../refusals.ts'
 import { frameOf, isFragment } from './frame.ts'
 
 /** Answers with a page. Where htmx asked for an action's answer, it takes the page's main part only. */
@@ -25,6 +25,11 @@ export function wantsJson(request: FastifyRequest): boolean {
   return accept.includes('application/json') && !accept.includes('text/html')
 }
 
+/** A code as programs are told it: below /xrpc/ in the way of XRPC. */
+function errorName(request: FastifyRequest, code: string): string {
+  return request.url.startsWith('/xrpc/') ? xrpcName(code) : code
+}
+
 /** A refusal that has no form to come back into. */
 export function sendRefusal(
   ctx: Context,
@@ -34,7 +39,7 @@ export function sendRefusal(
   status = statusOf(refused.code),
 ): FastifyReply {
   reply.header('cache-control', 'no-store')
-  if (wantsJson(request)) return reply.code(status).send({ error: refused.code, message: refused.message })
+  if (wantsJson(request)) return reply.code(status).send({ error: errorName(request, refused.code), message: refused.message })
   const frame = frameOf(ctx, request, { title: 'Not done', description: refused.message })
   return sendPage(ctx, reply, 'refused', { frame, refused, back: { href: '/', name: 'All repositories' } }, status)
 }
@@ -42,7 +47,7 @@ export function sendRefusal(
 /** The page that says what was looked for and is not there, in one sentence where the address named it. */
 export function sendNotFound(ctx: Context, request: FastifyRequest, reply: FastifyReply, says?: string): FastifyReply {
   const message = says ?? plain(errorPageWords({ status: 404 }).says, ctx.now(), () => undefined)
-  if (wantsJson(request)) return reply.code(404).send({ error: 'not-found', message })
+  if (wantsJson(request)) return reply.code(404).send({ error: errorName(request, 'not-found'), message })
   const frame = frameOf(ctx, request, { title: 'Not found', description: message })
   return sendPage(ctx, reply, 'not-found', { frame, says }, 404)
 }

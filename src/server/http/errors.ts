@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import type { Refusal } from '../refusals.ts'
 import { refusals } from '../words.ts'
 import { sendBroken, sendNotFound, sendRefusal } from './answers.ts'
+import { securityHeaders } from './headers.ts'
 
 /** A refusal that a hook or a plugin can only throw; the error handler carries it to the person. */
 export class RefusedRequest extends Error {
@@ -25,6 +26,11 @@ export function handleErrors(app: FastifyInstance, ctx: Context): void {
     if (refusal !== undefined) return sendRefusal(ctx, request, reply, refusal, error.statusCode ?? 400)
     return broken(ctx, error, request, reply)
   })
+}
+
+/** Answers an address that cannot be decoded. It reaches no hook, so that it gets the headers of every answer here. */
+export function answerBadAddress(ctx: Context, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return sendRefusal(ctx, request, reply.headers({ ...securityHeaders(ctx.config) }), refusals.badRequest(), 400)
 }
 
 /** The answer to addresses that lead nowhere, with the scope's hooks before it: the page says who is logged in. */

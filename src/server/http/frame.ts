@@ -20,9 +20,13 @@ export function frameOf(
   }
 }
 
-/** Where a log-in from this page comes back to; never into a log-in, whose addresses hold what is good once. */
+/**
+ * Where a log-in from this page comes back to; never into a log-in, whose addresses hold what is good once. It begins with one slash: with two it
+ * would be another host.
+ */
 function comesBackTo(url: string): string {
-  return /^\/(login|oauth|logout)(\/|\?|$)/.test(url) ? '/' : url
+  const path = url.replace(/^[/\\]+/, '/')
+  return /^\/(login|oauth|logout)(\/|\?|$)/.test(path) ? '/' : path
 }
 
 /** Whether htmx asks, for a part of a page. */

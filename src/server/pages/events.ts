@@ -17,10 +17,12 @@ export interface Watched {
 const open = new WeakMap<PageContext, Map<string, number>>()
 
 /**
- * Opens the event stream of a page: `changed` with the version of what is known about the repository, at once where the page is of another, and at each change, and a `beat` in
- * between. What changed is not in it: the page asks for its regions again.
+ * Opens the event stream of a page: `changed` with the version of what is known about the repository, at once where the page is of another, and at
+ * each change, and a `beat` in between. What changed is not in it: the page asks for its regions again.
  */
 export function streamChanges(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, of: Watched): FastifyReply {
+  // An answer without a body that never ends would hold up whatever comes next on its connection.
+  if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send()
   const streams = open.get(ctx) ?? new Map<string, number>()
   open.set(ctx, streams)
   const mine = streams.get(request.ip) ?? 0

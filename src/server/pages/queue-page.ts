@@ -11,6 +11,7 @@ import { accountName, queuePath, withQuery } from '../../views/paths.ts'
 import { type PageParts, pageParts } from '../../views/render.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
+import { presentBranch } from '../xrpc/present-branch.ts'
 import type { PageContext } from './context.ts'
 import { streamChanges } from './events.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
@@ -59,12 +60,17 @@ export function addQueuePage(app: FastifyInstance, ctx: PageContext): void {
       const { owner, name, '*': rest } = request.params
       const at = locate(ctx, request.params)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
-      const streamed = rest.endsWith('/events') && !at.view.branches.has(rest) ? rest.slice(0, -'/events'.length) : undefined
-      if (streamed !== undefined && at.view.branches.has(streamed))
+      const streamed = rest.endsWith('/events') && !isBranch(ctx, at, rest) ? rest.slice(0, -'/events'.length) : undefined
+      if (streamed !== undefined && isBranch(ctx, at, streamed))
         return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version, seen: request.query.seen })
       return sendQueue(ctx, request, reply, at, rest, request.query)
     },
   )
+}
+
+/** Whether a repository has a branch of this name, with or without pulls onto it. */
+function isBranch(ctx: PageContext, { view }: Located, branch: string): boolean {
+  return view.branches.has(branch) || presentBranch(ctx, view, branch) !== undefined
 }
 
 function sendQueue(
@@ -76,7 +82,7 @@ function sendQueue(
   asked: Query,
 ): FastifyReply {
   const asking = answerContext(ctx, at, visitOf(request).session?.did)
-  const answer = queueParts(at.view, { branch, limit: 1 }, asking)
+  const answer = queueParts(at.view, { branch, limit: 1, present: presentBranch(ctx, at.view, branch) }, asking)
   if (!answer.ok)
     return sendMissing(ctx, request, reply, plain([...answer.refusal.message, ' ', ...(answer.refusal.advice ?? [])], asking.now, at.names))
   const model = queueModel(ctx, request, at, answer.body, asked)

@@ -1,0 +1,313 @@
+/** Addresses that lead nowhere, parameters that are wrong, requests that make no sense, sessions that end: each is told what is wrong, none breaks the server. */
+import assert from 'node:assert/strict'
+import { Agent, request } from 'node:http'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { z } from 'zod'
+import { hostile } from './support/hostile-texts.ts'
+import { send } from './support/send.ts'
+import { throughTheDoor } from './support/sign-in.ts'
+import type { Tab } from './support/tab.ts'
+import { queuePath, startWorld, type World } from './support/world.ts'
+
+let world: World
+let visitor: Tab
+before(async () => {
+  world = await startWorld()
+  visitor = await world.open()
+})
+after(() => world?.end())
+
+const text = async () => ((await visitor.page.locator('main').textContent()) ?? '').replace(/\s+/g, ' ')
+
+test('an unknown repository, pull or branch is a 404 page that says what was looked for', async () => {
+  for (const [path, says] of [
+    ['/alice.test/pear', /There is no repository alice\.test\/pear here/],
+    ['/nobody.test/orchard', /There is no repository nobody\.test\/orchard here/],
+    ['/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/orchard/queue/main', /There is no repository did:plc:a+\/orchard here/],
+    ['/alice.test/pear/queue', /There is no repository alice\.test\/pear here/],
+    ['/alice.test/orchard/queue/pear', /alice\.test\/orchard has no branch pear\. Pick one of: main/],
+    ['/alice.test/orchard/queue/pear/events', /alice\.test\/orchard has no branch pear\/events/],
+    ['/alice.test/orchard/pulls/bob.test/3k2aaaaaaaa22', /There is no pull 3k2aaaaaaaa22 by bob\.test here/],
+    ['/alice.test/orchard/pulls/nobody.test/x/leave', /There is no pull x by nobody\.test here/],
+    [world.pathOf(world.pull('label-variety')).replace('/orchard/', '/almanac/'), /There is no pull \w+ by alice\.test here/],
+    [`/alice.test/${encodeURIComponent(hostile.html)}`, /There is no repository alice\.test\/<script>document\.title/],
+    ['/alice.test/orchard/settings', /There is no page at this address/],
+    ['/%00/%0a', /There is no repository/],
+  ] as const) {
+    const response = await visitor.visit(path)
+    assert.equal(response.status(), 404, path)
+    assert.match(await text(), says)
+  }
+  visitor.faults()
+})
+
+test('a branch that no pull is onto has a queue, with nothing in it', async () => {
+  const response = await visitor.visit('/alice.test/orchard/queue/label-variety')
+  assert.equal(response.status(), 200)
+  assert.match(await text(), /Nothing is queued on label-variety/)
+  assert.deepEqual(visitor.faults(), [])
+})
+
+test('parameters that are wrong are a 400 page that names them', async () => {
+  const pull = world.pathOf(world.pull('label-variety'))
+  for (const [path, name] of [
+    [`${queuePath}?page=0`, 'page'],
+    [`${queuePath}?page=one`, 'page'],
+    [`${queuePath}?every=1`, 'every'],
+    [`${queuePath}?part=everything`, 'part'],
+    [`${queuePath}?seen=-1`, 'seen'],
+    [`${queuePath}?q=${'x'.repeat(300)}`, 'q'],
+    [`${pull}?part=all`, 'part'],
+    ['/alice.test/orchard?state=lost', 'state'],
+    [`/?cursor=${'x'.repeat(3_000)}`, 'cursor'],
+  ] as const) {
+    const response = await visitor.visit(path)
+    assert.equal(response.status(), 400, path)
+    assert.match(await text(), new RegExp(`Not understood: ${name}`), path)
+  }
+  visitor.faults()
+})
+
+const refusal = z.object({ error: z.string(), message: z.string().min(5) })
+
+test('an address that cannot be decoded is a 400 page as well', async () => {
+  const response = await visitor.visit('/alice.test/%ff/%')
+  assert.equal(response.status(), 400)
+  assert.match(response.headers()['content-security-policy'] ?? '', /default-src 'none'/)
+  assert.match(await text(), /has parts that cannot be read/)
+  visitor.faults()
+})
+
+test('XRPC with wrong or missing parameters is the named error, 400', async () => {
+  const { uri } = world.samples.orchard
+  for (const [method, params, error] of [
+    ['getMergeStatus', {}, 'InvalidRequest'],
+    ['getMergeStatus', { pull: 'at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/dev.knotless.pull/3k2aaaaaaaa22' }, 'PullNotFound'],
+    ['getMergeStatus', { pull: uri }, 'PullNotFound'],
+    ['getMergeStatus', { pull: 'pull' }, 'InvalidRequest'],
+    ['getQueue', { branch: 'main' }, 'InvalidRequest'],
+    ['getQueue', { repo: `${uri}x`, branch: 'main' }, 'RepoNotFound'],
+    ['getQueue', { repo: uri, branch: 'pear' }, 'BranchNotFound'],
+    ['getQueue', { repo: uri, limit: '0' }, 'InvalidRequest'],
+    ['listPulls', { repo: uri, author: 'alice.test' }, 'InvalidRequest'],
+    ['listChecks', { repo: uri, commit: 'abc' }, 'InvalidRequest'],
+  ] as const) {
+    const answer = await fetch(world.url(`/xrpc/dev.knotless.${method}?${new URLSearchParams({ ...params })}`))
+    assert.equal(answer.status, 400, `${method} ${JSON.stringify(params)}`)
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*')
+    assert.equal(refusal.parse(await answer.json()).error, error)
+  }
+})
+
+interface Raw {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body?: string
+}
+
+/** One request as it is, with nothing made right on the way, within 10 s. An endless answer is read no further than its start. */
+function ask({ method, path, headers, body }: Raw, agent?: Agent): Promise<{ status: number; text: string }> {
+  const { hostname, port } = new URL(world.server.url)
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(10_000)
+    const outgoing = request({ hostname, port, method, path, headers, signal, ...(agent && { agent }) }, incoming => {
+      let read = ''
+      const done = () => resolve({ status: incoming.statusCode ?? 0, text: read })
+      incoming.setEncoding('utf8')
+      incoming.on('data', piece => {
+        read += piece
+        if (incoming.headers['content-type']?.startsWith('text/event-stream') === true) {
+          incoming.destroy()
+          done()
+        }
+      })
+      incoming.on('end', done)
+      incoming.on('error', reject)
+    })
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+/** Anything that may stand in a path or a query: what is meant, what is hostile, what is no text at all. */
+function piece(): fc.Arbitrary<string> {
+  const { orchard } = world.samples
+  const meant = [
+    'alice.test',
+    'bob.test',
+    'orchard',
+    'main',
+    world.people.alice.did,
+    orchard.uri,
+    world.pull('label-variety').uri,
+    '1',
+    '50',
+  ]
+  const odd = [
+    '',
+    '0',
+    '-1',
+    '1e9',
+    'NaN',
+    'null',
+    'true',
+    '[]',
+    '..',
+    '.',
+    '*',
+    '%',
+    '%ff',
+    '%00',
+    '%2e%2e%2f',
+    '%u2028',
+    'a'.repeat(1_100),
+  ]
+  const encoded = fc.oneof(
+    fc.string({ maxLength: 30 }),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom(...Object.values(hostile)),
+  )
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...meant).map(encodeURIComponent) },
+    { weight: 2, arbitrary: fc.constantFrom(...odd) },
+    { weight: 2, arbitrary: encoded.map(each => encodeURIComponent(each.toWellFormed()).slice(0, 3_000)) },
+  )
+}
+
+function requests(): fc.Arbitrary<Raw> {
+  const routes = [
+    ...['/', '/$', '/$/$', '/$/$/$', '/$/$/queue', '/$/$/queue/$', '/$/$/queue/$/events', '/$/$/pulls/$/$', '/$/$/pulls/$/$/$'],
+    ...[
+      '/alice.test/orchard/$',
+      '/alice.test/orchard/queue/$',
+      '/alice.test/orchard/pulls/$/$/queue',
+      '/alice.test/orchard/pulls/$/$/leave',
+    ],
+    ...['/login', '/login/continue', '/login/start', '/oauth/callback', '/settings', '/settings/sessions/$/end', '/logout', '/static/$'],
+    ...[
+      '/xrpc/$',
+      '/xrpc/dev.knotless.$',
+      '/.well-known/$',
+      '/$//$',
+      '//$',
+      '/xrpc/dev.knotless.getQueue',
+      '/xrpc/dev.knotless.getMergeStatus',
+    ],
+    ...['/xrpc/dev.knotless.listQueues', '/xrpc/dev.knotless.listPulls', '/xrpc/dev.knotless.listChecks', '/xrpc/dev.knotless.mergePull'],
+  ]
+  const names = [
+    'q',
+    'mine',
+    'cursor',
+    'state',
+    'page',
+    'part',
+    'every',
+    'seen',
+    'author',
+    'repo',
+    'branch',
+    'pull',
+    'limit',
+    'commit',
+    'handle',
+    'next',
+    'code',
+    'iss',
+  ]
+  const query = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), piece()), piece()), { maxLength: 4 })
+  const headers = fc.record(
+    {
+      cookie: fc.constantFrom('knotless=x', 'a=b; c', '=', `knotless_session=${'A'.repeat(43)}`, `knotless=${'%'.repeat(50)}`),
+      accept: fc.constantFrom('application/json', 'text/html', '*/*', ';;;'),
+      'content-type': fc.constantFrom('application/x-www-form-urlencoded', 'application/json', 'multipart/form-data', 'text/plain', 'x'),
+      'hx-request': fc.constantFrom('true', 'false'),
+      'hx-current-url': fc.constantFrom('http://elsewhere.example/', ':::', '/'),
+      origin: fc.constantFrom('null', 'http://elsewhere.example', world.server.url),
+      'sec-fetch-site': fc.constantFrom('cross-site', 'same-origin', 'none'),
+      authorization: fc.constantFrom('Bearer', 'Bearer x.y.z', 'Basic eDp5', `Bearer ${'e30.'.repeat(3)}`),
+      'if-none-match': fc.constantFrom('*', '"x"', 'W/"1"'),
+      'x-csrf-token': fc.constantFrom('', 'x'),
+    },
+    { requiredKeys: [] },
+  )
+  return fc
+    .record({
+      method: fc.constantFrom('GET', 'GET', 'GET', 'POST', 'POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'),
+      route: fc.constantFrom(...routes),
+      parts: fc.array(piece(), { minLength: 5, maxLength: 5 }),
+      query,
+      headers,
+      body: fc.option(fc.oneof(fc.constant('head=x&_csrf=y'), fc.constant('{"a":'), fc.string({ maxLength: 200 })), { nil: undefined }),
+    })
+    .map(({ method, route, parts, query: pairs, headers: named, body }) => {
+      const left = [...parts]
+      const path = route.replace(/\$/g, () => left.pop() ?? '')
+      const search = pairs.map(([name, value]) => `${name}=${value}`).join('&')
+      const sends = method === 'POST' || method === 'PUT' || method === 'PATCH'
+      return { method, path: search === '' ? path : `${path}?${search}`, headers: named, ...(sends && body !== undefined ? { body } : {}) }
+    })
+}
+
+test('no request whatever is answered by a fault of ours, or by anything of our insides', async () => {
+  await fc.assert(
+    fc.asyncProperty(requests(), async raw => {
+      const { status, text: said } = await ask(raw)
+      const isXrpc = raw.path.startsWith('/xrpc/')
+      // 501 is XRPC's word for an unknown method, 502 says that somebody's own server could not be had.
+      const allowed = isXrpc ? status === 501 : status === 502 && raw.path.startsWith('/login')
+      assert.ok(status < 500 || allowed, `${status} to ${raw.method} ${raw.path.slice(0, 300)}`)
+      assert.doesNotMatch(said, /node_modules|\n\s+at .+:\d+:\d+|SQLITE|TypeError|ReferenceError/)
+      if (isXrpc && status >= 400 && raw.method !== 'HEAD') assert.match(refusal.parse(JSON.parse(said)).error, /^[A-Z]\w+$/)
+    }),
+    { numRuns: 1_500, endOnFailure: true },
+  )
+  const other = await ask({ method: 'GET', path: '//<script>', headers: {} })
+  assert.equal(other.status, 404, 'a path that begins with two slashes is of this server all the same')
+  assert.equal((await visitor.visit('/')).status(), 200)
+})
+
+test('asking a stream for its headers alone holds nothing up', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const headers = {}
+  assert.equal((await ask({ method: 'HEAD', path: `${queuePath}/events`, headers }, agent)).status, 200)
+  assert.equal((await ask({ method: 'GET', path: '/', headers }, agent)).status, 200)
+  agent.destroy()
+})
+
+test('the account’s settings list its browsers; one ends another, or all others, and logs itself out', async () => {
+  const [one, two] = [await world.open({ as: 'bob' }), await world.open()]
+  await two.visit('/login?next=%2Fsettings')
+  await throughTheDoor(two.page, world.people.bob)
+  assert.equal(two.page.url(), world.url('/settings'))
+  const rows = two.page.locator('main li')
+  assert.equal(await rows.count(), 2)
+  assert.equal(await rows.filter({ hasText: 'this one' }).count(), 1)
+
+  await rows.filter({ hasNotText: 'this one' }).getByRole('button', { name: /^End/ }).click()
+  await two.page.waitForFunction('document.querySelectorAll("main li").length === 1')
+  await one.visit(world.pathOf(world.pull('label-variety')))
+  assert.equal(await one.page.locator('#merge-box-t').textContent(), 'Log in to queue this')
+  await one.visit('/settings')
+  assert.match((await one.page.getByRole('alert').textContent()) ?? '', /Your log-in has ended/)
+
+  await two.page.locator('details.menu summary').click()
+  await two.page.getByRole('button', { name: 'Log out' }).click()
+  await two.page.waitForURL(world.url('/'))
+  const response = await two.visit('/settings')
+  assert.equal(new URL(response.url()).pathname, '/login')
+  assert.deepEqual([...one.faults(), ...two.faults()], [])
+  await one.close()
+  await two.close()
+})
+
+test('a form from a page that outlived its session leads to the log-in and back to the pull', async () => {
+  const tab = await world.open()
+  await tab.visit('/')
+  const path = world.pathOf(world.pull('label-variety'))
+  await send(tab, `${path}/queue`)
+  assert.equal(new URL(tab.page.url()).pathname, '/login')
+  await tab.close()
+})
