@@ -205,3 +205,23 @@ test('an owner that goes takes the repository along, and nothing breaks', async 
   assert.equal(findRepository(indexed.index, uri)?.ownerStatus, 'deactivated')
   assert.deepEqual(indexed.failures, [])
 })
+
+test('a pull from a fork that was deleted breaks nothing, and what comes after it is looked at', async () => {
+  const fork = [...view().pulls.values()].find(pull => pull.pull.value.head.repo !== samples.orchard.uri)
+  assert.ok(fork !== undefined)
+  await people.carol.remove('dev.knotless.refs', 'orchard')
+  await people.carol.remove('dev.knotless.repo', 'orchard')
+  const open = {
+    repo: samples.orchard.uri,
+    branch: 'main',
+    head: { repo: samples.orchard.uri, branch: 'main' },
+    title: 'After it',
+    createdAt: now(),
+  }
+  const { uri } = await people.bob.create('dev.knotless.pull', open, nextKey())
+  await indexed.caughtUp()
+  const { pulls } = view()
+  assert.deepEqual([pulls.get(fork.pull.uri)?.head, pulls.get(fork.pull.uri)?.merge], [undefined, undefined])
+  assert.equal(pulls.get(uri)?.merge?.empty, true)
+  assert.deepEqual(indexed.failures, [])
+})
