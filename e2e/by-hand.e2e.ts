@@ -104,11 +104,18 @@ test('NOT-2 whoever watches the queue page sees a record written by hand, withou
   await write.queue(world.people.bob, pull, 'queued')
   await until(async () => (await placesOn(page)).length === 2, { timeout: 15_000, what: 'the page to show the pull' })
   assert.deepEqual((await placesOn(page)).at(-1), { place: '2nd', title: pull.title })
+  assert.equal(await page.locator('#waiting li[id]').last().locator('.cue').textContent(), 'new')
   assert.equal(await page.evaluate('globalThis.stillTheSame'), true)
   assert.equal(await page.evaluate('document.activeElement.name'), 'q')
   assert.equal(await field.inputValue(), 'fro')
   await until(async () => /bob\.test queued Warn of frost/.test((await page.locator('#news').textContent()) ?? ''), { timeout: 15_000 })
   assert.equal(await page.locator('#news').getAttribute('role'), 'status')
+
+  await write.queue(world.people.alice, world.pull('label-variety'), 'left')
+  await until(async () => (await placesOn(page)).length === 1, { timeout: 15_000 })
+  assert.deepEqual(await placesOn(page), [{ place: '1st', title: pull.title }])
+  assert.equal(await page.locator('#waiting .cue').textContent(), 'was 2nd')
+  assert.equal(await page.evaluate('document.activeElement.name'), 'q')
 })
 
 test('NOT-2 whoever watches a pull’s page sees it queued, ejected and landed', async () => {
@@ -117,7 +124,7 @@ test('NOT-2 whoever watches a pull’s page sees it queued, ejected and landed',
   await visitor.visit(world.pathOf(pull))
   await page.evaluate('globalThis.stillTheSame = true')
   await write.queue(world.people.alice, pull, 'queued')
-  await waitForHeadline(page, /^Queued, 3rd of 3/)
+  await waitForHeadline(page, /^Queued, 2nd of 2/)
   await write.queue(world.people.runner, pull, 'ejected', { reason: 'Its batch failed. Read the log.', commit: pull.head })
   await waitForHeadline(page, 'Ejected: Its batch failed')
   await write.state(world.people.alice, pull, 'merged', { commit: await write.tip() })

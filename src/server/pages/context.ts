@@ -3,6 +3,7 @@ import type { ActionContext } from '../actions/context.ts'
 import type { Context } from '../context.ts'
 import type { Changes } from './changes.ts'
 import type { PageCache } from './page-cache.ts'
+import type { ShownOrders } from './shown-orders.ts'
 
 /** What pages take beside the server's context. */
 export interface PageContext extends Context {
@@ -10,6 +11,7 @@ export interface PageContext extends Context {
   readonly actions: ActionContext
   readonly changes: Changes
   readonly pageCache: PageCache
+  readonly shownOrders: ShownOrders
   /** Tells of every change to what is known about a repository, until the returned function is called. */
   onChanged(listener: (change: { repo: string; version: number }) => void): () => void
 }

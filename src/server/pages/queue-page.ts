@@ -118,7 +118,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
       names,
     },
     repo: head,
-    queue: { ...body, queued: entryParts(view, rows, asking) },
+    queue: { ...body, queued: cued(ctx, at, body.branch, asked, entryParts(view, rows, asking)) },
     branches: branchesOf(view),
     filter,
     authors: authorsOf(waiting, names),
@@ -127,6 +127,25 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
     news: queueNews(view, body.branch, asking.now),
     may: mayActs(view, viewer),
   }
+}
+
+type Entries = ReturnType<typeof entryParts>
+
+/** The rows, each with what became of it since the version that the reader has. */
+function cued(ctx: PageContext, at: Located, branch: string, { part, seen }: Query, entries: Entries): QueuePage['queue']['queued'] {
+  if (part !== undefined && part !== 'waiting') return entries
+  const here = { repo: at.row.uri, branch, version: at.version }
+  const queue = at.view.branches.get(branch)?.queue ?? []
+  ctx.shownOrders.note(
+    here,
+    queue.map(pull => pull.pull.uri),
+  )
+  if (seen === undefined || seen === at.version) return entries
+  return entries.map(entry => {
+    const before = ctx.shownOrders.placeAt({ ...here, version: seen }, entry.pull.uri)
+    if (before === undefined || before === entry.position) return entry
+    return { ...entry, cue: before === 0 ? { kind: 'new' as const } : { kind: 'moved' as const, from: before } }
+  })
 }
 
 function isWell(tone: string): boolean {
