@@ -93,8 +93,12 @@ export function headRepoOf(view: RepositoryView, pull: PullView): { owner: strin
 
 /** The branch is not among those that the repository is known to have. */
 export function lacksBranch(view: RepositoryView, branch: string): boolean {
-  const branches = [...view.branches.values()]
-  return branches.some(other => other.tip !== undefined) && view.branches.get(branch)?.tip === undefined
+  return view.present?.has(branch) === false
+}
+
+/** The repository whose state git could not take: the one that the pull is onto, or its head's. */
+export function faultyRepoOf(view: RepositoryView, pull: PullView): { owner: string; name: string } {
+  return pull.fault?.of === 'head' ? headRepoOf(view, pull) : repoOf(view)
 }
 
 function no(refusal: Refusal): { ok: false; refusal: Refusal } {
@@ -112,12 +116,15 @@ function doesNotApply(act: Act, input: AdmissionInput, pull: PullView): Refusal 
   const { view } = input
   if (pull.headGone) return refusals.headGone(act, pull.pull.value.head.branch, headRepoOf(view, pull))
   if (lacksBranch(view, pull.branch)) {
-    const others = [...view.branches.values()].filter(({ tip }) => tip !== undefined).map(({ branch }) => branch)
-    return refusals.branchNotFound(repoOf(view), pull.branch, others)
+    return refusals.branchNotFound(repoOf(view), pull.branch, [...(view.present ?? [])])
   }
   const merge = presentMerge(input, pull)
-  if (merge === undefined || merge.applies) return undefined
-  return refusals.conflict(act, { branch: pull.branch, tip: merge.tip, files: merge.conflicts, more: merge.moreConflicts })
+  if (merge?.applies === false) {
+    return refusals.conflict(act, { branch: pull.branch, tip: merge.tip, files: merge.conflicts, more: merge.moreConflicts })
+  }
+  // What was just merged says more than what was found before.
+  if (input.merge !== undefined || pull.fault === undefined || pull.fault.passing) return undefined
+  return refusals.notMergeable(act, pull.fault, { branch: pull.branch, repo: faultyRepoOf(view, pull) })
 }
 
 /** ADM-6. */

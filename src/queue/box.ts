@@ -1,5 +1,5 @@
 /** Which one state the merge box shows: the first that is true, in the order of precedence of the pages. */
-import { headRepoOf, lacksBranch, peopleOf, repoOf } from './admission.ts'
+import { faultyRepoOf, headRepoOf, lacksBranch, peopleOf, repoOf } from './admission.ts'
 import type { Asking } from './asking.ts'
 import { failedAtHead, runsAtHead } from './at-head.ts'
 import { landerLife } from './lander-life.ts'
@@ -53,8 +53,8 @@ interface Shown {
 }
 
 /**
- * merged, closed, draft, landing, in a batch, queued, ejected; then what keeps an open pull out: conflict, failed checks, no runners, not
- * allowed or not logged in; then that it is being looked at, and ready. Being looked at comes late so that an unreadable head hides nothing.
+ * merged, closed, draft, landing, in a batch, queued, ejected; then what keeps an open pull out: conflict, what git cannot read, failed checks, no
+ * runners, not allowed or not logged in; then that it is being looked at, and ready. Being looked at comes late since it passes.
  */
 function first(view: RepositoryView, pull: PullView, asking: Asking, stands: Standing): Shown {
   return ended(view, pull, stands) ?? queued(view, pull, asking, stands) ?? hindered(view, pull, asking) ?? ready(view, pull)
@@ -159,6 +159,7 @@ function hindered(view: RepositoryView, pull: PullView, asking: Asking): Shown |
       moreFiles: merge.moreConflicts,
     }
   }
+  if (pull.fault !== undefined) return { parts: { key: 'unreadable', ...pull.fault, branch, ...faultyRepoOf(view, pull) } }
   const failed = failedAtHead(view, pull)
   if (failed.length > 0 && head !== undefined && branchView?.tip !== undefined) {
     const ends = failed.map(run => millis(run.value.finishedAt)).filter(time => time !== undefined)

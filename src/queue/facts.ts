@@ -45,6 +45,22 @@ export interface MergeResult {
   empty: boolean
 }
 
+/** Why git cannot tell something. */
+export interface GitFault {
+  /** A code of src/git's; `no-refs` where nothing was pushed yet. */
+  code: string
+  /** A sentence for people. */
+  message: string
+  /** It may pass, and is tried again. */
+  passing: boolean
+}
+
+/** Why merging a pull's head onto a branch's tip gives nothing. */
+export interface MergeFault extends GitFault {
+  tip: string
+  head: string
+}
+
 /** What stands at a branch's tip. */
 export interface TipFacts {
   branch: string
@@ -72,6 +88,10 @@ export interface RepositoryFacts {
   gone: ReadonlySet<string>
   /** Merge results by pull AT-URI; those for another tip or head than the present ones are passed over. */
   merges: ReadonlyMap<string, MergeResult>
+  /** By pull AT-URI; those for another tip or head than the present ones are passed over. */
+  mergeFaults?: ReadonlyMap<string, MergeFault> | undefined
+  /** Of repositories and forks whose git state could not be taken as their refs records have it now, by repository AT-URI. */
+  gitFaults?: ReadonlyMap<string, GitFault> | undefined
   /** By branch name; an entry for another tip than the present one is passed over. */
   tips: ReadonlyMap<string, TipFacts>
 }

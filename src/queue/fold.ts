@@ -21,13 +21,16 @@ export function foldRepository(facts: RepositoryFacts, now: number): RepositoryV
   const standing = readStanding(facts, now)
   const { governing, addresses } = standing
   const roles = readRoles(governing)
-  const refs = readRefs(facts.refs, repo => (addresses.has(repo) ? governing.uri : repo))
+  const home = governing.uri
+  const addressNow = (repo: string) => (addresses.has(repo) ? home : repo)
+  const refs = readRefs(facts.refs, addressNow)
   const collected = collect(facts, { now, addresses, honour: createHonour(standing, roles) })
   collected.ignored.add('over-bound', overBounds(governing.value))
 
-  const branchRefs = refs.branchesOf(governing.uri)
+  const branchRefs = refs.branchesOf(home)
   const pulls = new Map<string, PullView>()
-  for (const material of collected.pulls) pulls.set(material.pull.uri, readPull(material, { facts, refs, branchRefs }))
+  const context = { facts, refs, branchRefs, home, addressNow }
+  for (const material of collected.pulls) pulls.set(material.pull.uri, readPull(material, context))
 
   const checks = sortChecks(once(facts.checks), roles, addresses)
   const lander = readLander(once(facts.landers), roles, addresses)
@@ -38,6 +41,7 @@ export function foldRepository(facts: RepositoryFacts, now: number): RepositoryV
     record: governing,
     roles,
     movedTo: governing === facts.repo ? undefined : governing.uri,
+    present: branchRefs === undefined ? nowhere(facts, home) : new Set(branchRefs.keys()),
     branches: readBranches({ facts, governing, roles, branchRefs, pulls, checks, lander: lander?.did }),
     pulls,
     checksOf: pull => checks.ofPull(pull),
@@ -46,4 +50,9 @@ export function foldRepository(facts: RepositoryFacts, now: number): RepositoryV
     sleeping: collected.sleeping,
     wakesAt: wakes.length === 0 ? undefined : Math.min(...wakes),
   }
+}
+
+/** Where nothing was pushed yet there is no branch. */
+function nowhere(facts: RepositoryFacts, home: string): ReadonlySet<string> | undefined {
+  return facts.gitFaults?.get(home)?.code === 'no-refs' ? new Set() : undefined
 }

@@ -33,12 +33,18 @@ export function layOver(facts: RepositoryFacts, fresh: FreshReads): RepositoryFa
     ).map(([, pull]) => pull),
     queue: covered(facts.queue, fresh.queue ?? []),
     states: covered(facts.states, fresh.states ?? []),
+    gitFaults: withoutFresh(facts.gitFaults, fresh.refs),
   }
 }
 
 /** A record that the index had already keeps the time at which it was first seen (REC-9). */
 function firstSeen<T>(fresh: Stored<T>, known: Stored<T> | undefined): Stored<T> {
   return known?.cid === fresh.cid ? known : fresh
+}
+
+/** What was wrong with a git state that the index had says nothing of the one that was just read. */
+function withoutFresh(faults: RepositoryFacts['gitFaults'], refs: FreshReads['refs']): RepositoryFacts['gitFaults'] {
+  return faults && new Map([...faults].filter(([repo]) => refs?.has(repo) !== true))
 }
 
 function replaced<T>(

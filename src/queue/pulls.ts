@@ -1,6 +1,6 @@
 /** One pull, from the records about it that count and from what git says of its branches. */
 import type { PullMaterial } from './collect.ts'
-import type { MergeResult, QueueRecord, RepositoryFacts, StateRecord, Stored, TipFacts } from './facts.ts'
+import type { PullRecord, QueueRecord, RepositoryFacts, StateRecord, Stored, TipFacts } from './facts.ts'
 import { byPosition } from './positions.ts'
 import { readQueue } from './pull-queue.ts'
 import { readState, type StateReading } from './pull-state.ts'
@@ -16,6 +16,9 @@ interface PullContext {
   refs: Refs
   /** The repository's own branches; undefined when they are not known. */
   branchRefs: ReadonlyMap<string, BranchRef> | undefined
+  /** The address that the repository has now, and the present one of any repository (HON-4). */
+  home: string
+  addressNow: (repo: string) => string
 }
 
 /** Where it stands, its place if it has one, and everything that counted about it. */
@@ -42,7 +45,7 @@ export function readPull({ pull, states, queue }: PullMaterial, ctx: PullContext
     lastQueue: last,
     ejection: reading.state === 'open' && last?.value.state === 'ejected' ? last : undefined,
     history: timeline(states, queue),
-    ...readHead(pull.value.head, tip, ctx.facts.merges.get(pull.uri), ctx.refs),
+    ...readHead(pull, tip, ctx),
     mergedThere: mergedAs === undefined ? undefined : tipFacts?.contains.get(mergedAs),
   }
 }
@@ -59,16 +62,37 @@ function readEntry(record: Stored<QueueRecord>): QueueEntry {
   return { record, key: record.rkey, by: record.did, backdated: isLate ? { keyTime, seenAt: record.seenAt } : undefined }
 }
 
+/** BLD-4: a head branch is gone when the refs record that should have it, read, lacks it or is not there. */
 function readHead(
-  at: { repo: string; branch: string },
+  pull: Stored<PullRecord>,
   tip: string | undefined,
-  merge: MergeResult | undefined,
-  refs: Refs,
-): Pick<PullView, 'head' | 'headGone' | 'merge'> {
-  const branches = refs.branchesOf(at.repo)
-  const head = branches?.get(at.branch)?.commit
-  const isPresent = merge !== undefined && head !== undefined && merge.head === head && merge.tip === tip
-  return { head, headGone: branches !== undefined && head === undefined, merge: isPresent ? merge : undefined }
+  ctx: PullContext,
+): Pick<PullView, 'head' | 'headGone' | 'merge' | 'fault'> {
+  const { repo, branch } = pull.value.head
+  const branches = ctx.refs.branchesOf(repo)
+  const head = branches?.get(branch)?.commit
+  const found = ctx.facts.merges.get(pull.uri)
+  const merge = head !== undefined && found?.head === head && found.tip === tip ? found : undefined
+  const isNowhere = ctx.facts.gitFaults?.get(ctx.addressNow(repo))?.code === 'no-refs'
+  const headGone = head === undefined && (branches !== undefined || isNowhere)
+  return { head, headGone, merge, fault: headGone ? undefined : readFault(pull, { tip, head, known: merge !== undefined }, ctx) }
+}
+
+/** What keeps git from telling; of what may pass nothing is said while the present merge is known. */
+function readFault(
+  pull: Stored<PullRecord>,
+  at: { tip: string | undefined; head: string | undefined; known: boolean },
+  { facts, home, addressNow }: PullContext,
+): PullView['fault'] {
+  const source = addressNow(pull.value.head.repo)
+  const target = facts.gitFaults?.get(home)
+  const fork = source === home ? undefined : facts.gitFaults?.get(source)
+  if (target !== undefined && !(target.passing && at.known)) return { ...target, of: 'target' }
+  if (fork !== undefined && !(fork.passing && at.known)) return { ...fork, of: 'head' }
+  const merge = facts.mergeFaults?.get(pull.uri)
+  if (at.known || merge === undefined || merge.tip !== at.tip || merge.head !== at.head) return undefined
+  const { code, message, passing } = merge
+  return { code, message, passing, of: 'merge' }
 }
 
 function timeline(states: PullMaterial['states'], queue: readonly Stored<QueueRecord>[]): PullView['history'] {

@@ -1,5 +1,5 @@
 /** What the fold of a repository's facts gives: who may what, where each pull stands, what each branch's queue is. */
-import type { CheckRecord, LanderRecord, MergeResult, PullRecord, QueueRecord, RepoRecord, StateRecord, Stored } from './facts.ts'
+import type { CheckRecord, GitFault, LanderRecord, MergeResult, PullRecord, QueueRecord, RepoRecord, StateRecord, Stored } from './facts.ts'
 
 /** Why a record counts for nothing; counted per reason (REC-3). */
 export type IgnoredReason =
@@ -59,6 +59,8 @@ export interface PullView {
   headGone: boolean
   /** The merge result at the present tip and head, when there is one. */
   merge?: MergeResult | undefined
+  /** Why it cannot be told whether it applies: the state of the repository that it is onto, that of its head's, or what the two come to. */
+  fault?: (GitFault & { of: 'target' | 'head' | 'merge' }) | undefined
   /** False when its merged commit is not on the branch as read at the present tip (STA-5); absent while that is not known. */
   mergedThere?: boolean | undefined
 }
@@ -117,6 +119,8 @@ export interface RepositoryView {
   movedTo?: string | undefined
   /** By name: the default branch, each with a rule, each that an open pull targets, and those that are queued for. */
   branches: ReadonlyMap<string, BranchView>
+  /** Every branch that it has; absent while that is not known. */
+  present?: ReadonlySet<string> | undefined
   pulls: ReadonlyMap<string, PullView>
   /** Checks of named runners only (STA-7), by pull and newest first, at any head. */
   checksOf(pull: string): readonly Stored<CheckRecord>[]

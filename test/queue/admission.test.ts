@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judge, merge, merges, verdict } from './asking-support.ts'
 import { fileBatch } from './batch-support.ts'
-import { type AtUri, alice, bob, carol, commit, dave, HEAD, History, mallory, rigby, rocky, TIP } from './support.ts'
+import { type AtUri, alice, bob, carol, commit, dave, HEAD, History, mallory, repoAt, rigby, rocky, TIP } from './support.ts'
 
 /** A history with one open pull that applies. */
 function open(record: ConstructorParameters<typeof History>[0] = {}): { history: History; pull: AtUri } {
@@ -268,8 +268,51 @@ test('a pull whose head branch is gone, or whose target is, could only be turned
   const astray = history.pull(dave, { branch: 'release' })
   assert.equal(
     verdict(judge.queue(history, astray, { caller: bob }), history),
-    'branch-not-found | alice.test/orchard has no branch release. | Pick one of: main.',
+    'branch-not-found | alice.test/orchard has no branch release. | Pick one of: main and topic.',
   )
+})
+
+test('ADM-5 a pull that git cannot merge is refused with the reason, unless it may pass', () => {
+  const { history, pull } = open()
+  history.merges.clear()
+  const unrelated = { code: 'unrelated', message: 'The two branches have no history in common.', passing: false }
+  history.mergeFaults.set(pull, { ...unrelated, tip: TIP, head: HEAD })
+  assert.equal(
+    verdict(judge.queue(history, pull, { caller: bob }), history),
+    'conflict | Not queued: it cannot be merged with main. | The two branches have no history in common. Rebase it onto main, push, and add it.',
+  )
+  assert.equal(judge.queue(history, pull, { caller: bob, merge: merge(pull) }).ok, true, 'a fresh look says more')
+  history.mergeFaults.set(pull, { ...unrelated, tip: TIP, head: commit(99) })
+  assert.equal(judge.queue(history, pull, { caller: bob }).ok, true, 'another head is another question')
+  history.mergeFaults.set(pull, { code: 'failed', message: 'git could not merge the branch.', passing: true, tip: TIP, head: HEAD })
+  assert.equal(judge.queue(history, pull, { caller: bob }).ok, true)
+})
+
+test('ADM-5 a git state that could not be taken is named with its repository, the target before the fork', () => {
+  const { history } = open()
+  const fork = repoAt(dave)
+  history.refsOf(dave, 'orchard', { topic: commit(7) })
+  const pull = history.pull(dave, { head: { repo: fork, branch: 'topic' } })
+  history.gitFaults.set(fork, { code: 'bad-pack', message: 'A pack is corrupt.', passing: false })
+  assert.equal(
+    verdict(judge.queue(history, pull, { caller: bob }), history),
+    'upstream-failed | Not queued: the git state of dave.test/orchard could not be taken. | A pack is corrupt. Push it again, then add it.',
+  )
+  history.gitFaults.set(history.uri, { code: 'bad-ref', message: '"main" is listed twice.', passing: false })
+  assert.match(verdict(judge.queue(history, pull, { caller: bob }), history), /alice\.test\/orchard could not be taken/)
+})
+
+test('a branch is known not to be there although no pull is onto any other', () => {
+  const { history, pull } = open()
+  history.refsOf(alice, 'orchard', { topic: HEAD })
+  history.merges.clear()
+  assert.equal(
+    verdict(judge.queue(history, pull, { caller: bob }), history),
+    'branch-not-found | alice.test/orchard has no branch main. | Pick one of: topic.',
+  )
+  history.refs.clear()
+  history.gitFaults.set(history.uri, { code: 'no-refs', message: 'Nothing was pushed to it yet.', passing: true })
+  assert.match(verdict(judge.queue(history, pull, { caller: bob }), history), /^branch-not-found /)
 })
 
 test('PRO-3 a merge onto a branch that takes pulls only through the queue is refused, naming the rule', () => {

@@ -5,7 +5,7 @@ import { mergeBox } from '../../src/queue/box.ts'
 import { standing } from '../../src/queue/standing.ts'
 import { merges, text } from './asking-support.ts'
 import { fileBatch, land } from './batch-support.ts'
-import { type AtUri, alice, bob, carol, commit, dave, History, MINUTE, mallory, rigby } from './support.ts'
+import { type AtUri, alice, bob, carol, commit, dave, HEAD, History, MINUTE, mallory, repoAt, rigby, TIP } from './support.ts'
 
 const LOW = commit(0xa01)
 const HIGH = commit(0xa02)
@@ -249,6 +249,39 @@ test('a head branch or target branch that is gone is said', () => {
   assert.deepEqual(said(history, headless).slice(0, 2), ['head-gone', 'Its branch is gone'])
   const astray = history.pull(dave, { branch: 'release' })
   assert.deepEqual(said(history, astray).slice(0, 2), ['branch-gone', 'There is no branch release'])
+})
+
+test('what git cannot tell is said, and not that it is being looked at', () => {
+  const { history, pull } = open()
+  history.merges.clear()
+  history.mergeFaults.set(pull, {
+    code: 'unrelated',
+    message: 'The two branches have no history in common.',
+    passing: false,
+    tip: TIP,
+    head: HEAD,
+  })
+  assert.deepEqual(said(history, pull), [
+    'unreadable',
+    'Nothing in common with main',
+    'The two branches have no history in common. Rebase it onto main and push.',
+  ])
+  history.gitFaults.set(history.uri, { code: 'upstream-failed', message: 'Its account’s server could not be read.', passing: true })
+  assert.deepEqual(said(history, pull).slice(0, 2), ['unreadable', 'main cannot be read'])
+  merges(history, pull)
+  assert.equal(box(history, pull).key, 'ready', 'what may pass does not hide what is known')
+  history.gitFaults.set(history.uri, { code: 'bad-ref', message: '"main" is listed twice.', passing: false })
+  assert.equal(box(history, pull).key, 'unreadable')
+})
+
+test('a head in a repository that never was, or that nothing was pushed to, is gone', () => {
+  const { history } = open()
+  const nowhere = repoAt(dave, 'nothing')
+  const pull = history.pull(dave, { head: { repo: nowhere, branch: 'topic' } })
+  assert.equal(box(history, pull).key, 'working', 'while its account was not read')
+  history.gitFaults.set(nowhere, { code: 'no-refs', message: 'Nothing was pushed to it yet.', passing: true })
+  assert.deepEqual(said(history, pull).slice(0, 2), ['head-gone', 'Its branch is gone'])
+  assert.match(said(history, pull)[2] ?? '', /topic no longer exists in dave\.test\/nothing/)
 })
 
 test('ready says what it rests on', () => {

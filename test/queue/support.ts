@@ -1,7 +1,9 @@
 /** Histories for tests: records of a made-up repository, written one after another by named accounts, a minute apart. */
 import type {
   CheckRecord,
+  GitFault,
   LanderRecord,
+  MergeFault,
   MergeResult,
   PullRecord,
   QueueRecord,
@@ -59,6 +61,8 @@ export class History {
   readonly landers: Stored<LanderRecord>[] = []
   readonly gone = new Set<string>()
   readonly merges = new Map<string, MergeResult>()
+  readonly mergeFaults = new Map<string, MergeFault>()
+  readonly gitFaults = new Map<string, GitFault>()
   readonly tips = new Map<string, TipFacts>()
 
   constructor(record: Partial<RepoRecord> = {}, owner: Did = alice, name = 'orchard') {
@@ -235,7 +239,8 @@ export class History {
 
   facts(): RepositoryFacts {
     const { repo, transferredFrom, transferredTo, refs, pulls, states, queue, checks, landers, gone, merges, tips } = this
-    return { repo, transferredFrom, transferredTo, refs, pulls, states, queue, checks, landers, gone, merges, tips }
+    const { mergeFaults, gitFaults } = this
+    return { repo, transferredFrom, transferredTo, refs, pulls, states, queue, checks, landers, gone, merges, tips, mergeFaults, gitFaults }
   }
 
   /** The view a minute after the last record unless `now` is given. */

@@ -53,6 +53,17 @@ export type BoxParts =
   | { key: 'checks-failed'; names: readonly string[]; head: string; branch: string; tip: string }
   | { key: 'head-gone'; head: string; owner: string; name: string }
   | { key: 'branch-gone'; branch: string; owner: string; name: string }
+  /** Git cannot tell what it comes to. `message` says why; `owner` and `name` are of the repository whose state it is. */
+  | {
+      key: 'unreadable'
+      of: 'target' | 'head' | 'merge'
+      code: string
+      message: string
+      passing: boolean
+      branch: string
+      owner: string
+      name: string
+    }
   | { key: 'gateway-owner'; branch: string }
   | { key: 'gateway-other'; owner: string }
   | { key: 'no-runners'; owner: string; name: string; people: readonly string[]; isOwner: boolean; queueOnlyBranch?: string | undefined }
@@ -91,6 +102,7 @@ export const boxTones: Readonly<Record<BoxKey, Tone>> = {
   'checks-failed': 'danger',
   'head-gone': 'danger',
   'branch-gone': 'danger',
+  unreadable: 'danger',
   'gateway-owner': 'danger',
   'gateway-other': 'neutral',
   'no-runners': 'neutral',
@@ -197,6 +209,8 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
         say`There is no branch ${parts.branch}`,
         say`${repoName(parts.owner, parts.name)} has no branch ${parts.branch}, so there is nothing to land on.`,
       )
+    case 'unreadable':
+      return box(unreadableHeadline(parts), unreadableSays(parts))
     case 'gateway-owner':
       return box(
         say`This server may not land pulls for you yet`,
@@ -287,6 +301,19 @@ function noRunnersSays(parts: Extract<BoxParts, { key: 'no-runners' }>): Phrase 
     )
   }
   return join(say`${name} names no runner, so its pulls are merged by hand by ${list(parts.people.map(who))}.`, advice)
+}
+
+function unreadableHeadline({ of, code, branch }: Extract<BoxParts, { key: 'unreadable' }>): Phrase {
+  if (of === 'target') return say`${branch} cannot be read`
+  if (of === 'head') return say`Its head cannot be read`
+  return code === 'unrelated' ? say`Nothing in common with ${branch}` : say`It cannot be merged`
+}
+
+function unreadableSays({ of, code, message, passing, branch, owner, name }: Extract<BoxParts, { key: 'unreadable' }>): Phrase {
+  const whose = of === 'merge' ? undefined : say`The git state of ${repoName(owner, name)} could not be taken.`
+  const mended = of === 'target' ? say`${who(owner)} can mend that by pushing again.` : say`A new push to its branch is looked at again.`
+  const advice = code === 'unrelated' ? say`Rebase it onto ${branch} and push.` : mended
+  return join(whose, say`${message}`, passing ? say`It is tried again by itself.` : advice)
 }
 
 function workingSays(parts: Extract<BoxParts, { key: 'working' }>): Phrase {

@@ -154,6 +154,27 @@ export function notQueued(last?: { what: 'ejected' | 'left' | 'closed' | 'landed
   return { code: 'not-queued', message: say`It is not in the queue any more: ${since}.`, advice }
 }
 
+/**
+ * Git cannot tell whether it applies (ADM-5): the state of the repository that it is onto or of its head's could not be taken (`repo`), or the two
+ * cannot be merged. `message` is git's sentence.
+ */
+export function notMergeable(
+  act: Act,
+  fault: { of: 'target' | 'head' | 'merge'; code: string; message: string; passing: boolean },
+  at: { branch: string; repo: Repo },
+): Refusal {
+  const whose = say`the git state of ${repoName(at.repo.owner, at.repo.name)} could not be taken`
+  const why = fault.of === 'merge' ? say`it cannot be merged with ${at.branch}` : whose
+  const code = fault.of === 'merge' ? 'conflict' : 'upstream-failed'
+  const push = fault.of === 'target' ? say`${who(at.repo.owner)} can mend that by pushing again.` : say`Push it again, then add it.`
+  const mended = fault.code === 'unrelated' ? say`Rebase it onto ${at.branch}, push, and add it.` : push
+  return {
+    code: fault.code === 'too-large' ? 'too-large' : code,
+    message: say`${LEADS[act]}: ${why}.`,
+    advice: join(say`${fault.message}`, fault.passing ? say`Try again in a minute.` : mended),
+  }
+}
+
 /** ADM-5. `more` files conflict beside those listed. */
 export function conflict(act: Act, parts: { branch: string; tip: string; files: readonly string[]; more: number }): Refusal {
   const { branch, tip, files, more } = parts

@@ -141,6 +141,21 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
   ],
   'checks-failed': [{ key: 'checks-failed', names: ['check', 'test'], head, branch, tip }],
   'head-gone': [{ key: 'head-gone', head: 'row-labels', ...repo }],
+  unreadable: [
+    { key: 'unreadable', of: 'target', code: 'bad-ref', message: '"main" is listed twice.', passing: false, branch, ...repo },
+    { key: 'unreadable', of: 'head', code: 'upstream-failed', message: 'It could not be read.', passing: true, branch, ...repo },
+    { key: 'unreadable', of: 'head', code: 'bad-pack', message: 'A pack is corrupt.', passing: false, branch, ...repo },
+    {
+      key: 'unreadable',
+      of: 'merge',
+      code: 'unrelated',
+      message: 'The two branches have no history in common.',
+      passing: false,
+      branch,
+      ...repo,
+    },
+    { key: 'unreadable', of: 'merge', code: 'too-large', message: 'It holds too much.', passing: false, branch, ...repo },
+  ],
   'branch-gone': [{ key: 'branch-gone', branch: 'release/1.0', ...repo }],
   'gateway-owner': [{ key: 'gateway-owner', branch }],
   'gateway-other': [{ key: 'gateway-other', owner: alice }],
@@ -283,6 +298,11 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
     words.notQueued(),
   ],
   conflict: [
+    words.notMergeable(
+      'queue',
+      { of: 'merge', code: 'unrelated', message: 'The two branches have no history in common.', passing: false },
+      { branch, repo },
+    ),
     words.conflict('queue', conflictParts),
     words.conflict('merge', conflictParts),
     words.conflict('queue', { ...conflictParts, files: Array.from({ length: 100 }, (_, i) => `src/a-file-that-conflicts-${i}.ts`) }),
@@ -299,6 +319,9 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
   'requeue-limit': [words.requeueLimit()],
   'spaces-unsupported': [words.spacesUnsupported('pds.example')],
   'upstream-failed': [
+    words.notMergeable('queue', { of: 'target', code: 'bad-ref', message: '"main" is listed twice.', passing: false }, { branch, repo }),
+    words.notMergeable('queue', { of: 'head', code: 'failed', message: 'git could not index a pack.', passing: true }, { branch, repo }),
+    words.notMergeable('queue', { of: 'head', code: 'bad-pack', message: 'A pack is corrupt.', passing: false }, { branch, repo }),
     words.upstreamFailed('queue', 'pds.example', 'silent', true),
     words.upstreamFailed('leave', 'pds.example', 'refused', true),
     words.upstreamFailed('queue', 'pds.example', 'garbage', true),
@@ -306,7 +329,10 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
     words.upstreamFailed('queue', 'pds.example', 'unreachable', true),
     words.upstreamFailed('leave', 'pds.example', 'unclear', false),
   ],
-  'too-large': [words.tooLarge('the pack', '61 MB', '50 MB')],
+  'too-large': [
+    words.notMergeable('queue', { of: 'merge', code: 'too-large', message: 'It holds too much.', passing: false }, { branch, repo }),
+    words.tooLarge('the pack', '61 MB', '50 MB'),
+  ],
   'rate-limited': [words.rateLimited(4 * MINUTE)],
   'not-built': [words.mergeNotBuilt()],
 }

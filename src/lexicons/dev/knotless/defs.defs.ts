@@ -286,7 +286,7 @@ type Box = { $type?: "dev.knotless.defs#box";
   /**
    * Which state.
    */
-  "key":"merged" | "merged-later" | "merged-not-there" | "closed" | "draft" | "landing" | "in-batch" | "in-ahead" | "queued" | "queued-flight" | "queued-stranded" | "ejected" | "head-gone" | "branch-gone" | "conflict" | "checks-failed" | "gateway-owner" | "gateway-other" | "no-runners" | "not-allowed" | "signed-out" | "ready" | "ready-running" | "ready-unchecked" | "working" | l.UnknownString;
+  "key":"merged" | "merged-later" | "merged-not-there" | "closed" | "draft" | "landing" | "in-batch" | "in-ahead" | "queued" | "queued-flight" | "queued-stranded" | "ejected" | "head-gone" | "unreadable" | "branch-gone" | "conflict" | "checks-failed" | "gateway-owner" | "gateway-other" | "no-runners" | "not-allowed" | "signed-out" | "ready" | "ready-running" | "ready-unchecked" | "working" | l.UnknownString;
 
   /**
    * The headline.
@@ -321,7 +321,7 @@ type Box = { $type?: "dev.knotless.defs#box";
 export type { Box };
 
 /** What the merge box says (one state, in order of precedence). */
-const box = /*#__PURE__*/ l.typedObject<Box>($nsid, "box", /*#__PURE__*/ l.object({"key":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["merged","merged-later","merged-not-there","closed","draft","landing","in-batch","in-ahead","queued","queued-flight","queued-stranded","ejected","head-gone","branch-gone","conflict","checks-failed","gateway-owner","gateway-other","no-runners","not-allowed","signed-out","ready","ready-running","ready-unchecked","working"]}>({"maxLength":64}),"headline":/*#__PURE__*/ l.string({"maxLength":12000}),"says":/*#__PURE__*/ l.string({"maxLength":12000}),"tone":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["success","attention","danger","accent","done","neutral"]}>({"maxLength":64}),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"files":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<File>((() => file) as any), {"maxLength":100})),"moreFiles":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}))}));
+const box = /*#__PURE__*/ l.typedObject<Box>($nsid, "box", /*#__PURE__*/ l.object({"key":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["merged","merged-later","merged-not-there","closed","draft","landing","in-batch","in-ahead","queued","queued-flight","queued-stranded","ejected","head-gone","unreadable","branch-gone","conflict","checks-failed","gateway-owner","gateway-other","no-runners","not-allowed","signed-out","ready","ready-running","ready-unchecked","working"]}>({"maxLength":64}),"headline":/*#__PURE__*/ l.string({"maxLength":12000}),"says":/*#__PURE__*/ l.string({"maxLength":12000}),"tone":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["success","attention","danger","accent","done","neutral"]}>({"maxLength":64}),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"files":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<File>((() => file) as any), {"maxLength":100})),"moreFiles":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}))}));
 
 export { box };
 
