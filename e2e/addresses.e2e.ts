@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { z } from 'zod'
 import { hostile } from './support/hostile-texts.ts'
-import { send } from './support/send.ts'
+import { submit, waitForHeadline } from './support/queueing.ts'
 import { throughTheDoor } from './support/sign-in.ts'
 import type { Tab } from './support/tab.ts'
 import { queuePath, startWorld, type World } from './support/world.ts'
@@ -303,11 +303,31 @@ test('the account’s settings list its browsers; one ends another, or all other
   await two.close()
 })
 
-test('a form from a page that outlived its session leads to the log-in and back to the pull', async () => {
-  const tab = await world.open()
-  await tab.visit('/')
+test('REA-2 a page that outlived its session leads to the log-in and back to the pull, with and without script', async () => {
   const path = world.pathOf(world.pull('label-variety'))
-  await send(tab, `${path}/queue`)
-  assert.equal(new URL(tab.page.url()).pathname, '/login')
+  for (const javaScriptEnabled of [true, false]) {
+    const tab = await world.open({ as: 'alice', javaScriptEnabled })
+    await tab.visit(path)
+    await world.server.context.sessions.endAll(world.people.alice.did)
+    await submit(tab.page, 'Add to merge queue')
+    await tab.page.waitForURL(/\/login\?next=/)
+    assert.match((await tab.page.getByRole('alert').textContent()) ?? '', /Your log-in has ended/)
+    assert.equal(new URL(tab.page.url()).searchParams.get('next'), path)
+    await tab.close()
+    world.forget('alice')
+  }
+})
+
+test('REA-2 whose grant is gone at their own server logs in again, and is back at the pull', async () => {
+  const path = world.pathOf(world.pull('label-variety'))
+  const tab = await world.open({ as: 'alice' })
+  await tab.visit(path)
+  await world.server.context.db.deleteFrom('oauth_session').where('key', '=', world.people.alice.did).execute()
+  await submit(tab.page, 'Add to merge queue')
+  await tab.page.waitForURL(/\/login\?next=/)
+  await throughTheDoor(tab.page, world.people.alice)
+  assert.equal(tab.page.url(), world.url(path))
+  await submit(tab.page, 'Add to merge queue')
+  await waitForHeadline(tab.page, /^Queued, 1st of 1/)
   await tab.close()
 })

@@ -30,6 +30,8 @@ export interface World {
   pathOf(pull: { uri: string; author: Person }, repo?: 'orchard' | 'almanac'): string
   /** A new tab in a browser of its own. Whoever it is opened as was signed in once, through the account server's own page. */
   open(options?: TabOptions): Promise<Tab>
+  /** Forgets that somebody was signed in: the next tab that is opened as them is signed in anew. */
+  forget(person: Person): void
   /** Settles when everything written on the network is in the index and nothing is left to be done. */
   settled(): Promise<void>
   end(): Promise<void>
@@ -99,6 +101,7 @@ function buildWorld(parts: Pick<World, 'network' | 'people' | 'samples' | 'serve
       const storageState = as === undefined ? undefined : await cookiesOf(as)
       return openTab(browser, server.url, { ...context, ...(storageState === undefined ? {} : { storageState }) })
     },
+    forget: person => void jars.delete(person),
     async settled() {
       await network.settled()
       await seen(network, server)

@@ -28,9 +28,14 @@ export function handleErrors(app: FastifyInstance, ctx: Context): void {
   })
 }
 
-/** Answers an address that cannot be decoded. It reaches no hook, so that it gets the headers of every answer here. */
+/** Answers an address that cannot be decoded. It reaches no hook and no error handler, so that it gets here what every answer has from them. */
 export function answerBadAddress(ctx: Context, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return sendRefusal(ctx, request, reply.headers({ ...securityHeaders(ctx.config) }), refusals.badRequest(), 400)
+  reply.headers({ ...securityHeaders(ctx.config) })
+  try {
+    return sendRefusal(ctx, request, reply, refusals.badRequest(), 400)
+  } catch (error) {
+    return broken(ctx, error, request, reply)
+  }
 }
 
 /** The answer to addresses that lead nowhere, with the scope's hooks before it: the page says who is logged in. */

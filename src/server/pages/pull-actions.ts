@@ -6,6 +6,7 @@ import { alreadyQueued, notQueued } from '../../queue/words/refusals.ts'
 import { accountName } from '../../views/paths.ts'
 import { leaveQueue } from '../actions/leave-queue.ts'
 import { queuePull } from '../actions/queue-pull.ts'
+import { endSession } from '../auth/end-session.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
 import { sendPage } from '../http/answers.ts'
 import { frameOf, isFragment } from '../http/frame.ts'
@@ -36,7 +37,7 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
       if ('sent' in asked) return asked.sent
       const head = request.body?.head
       const done = await queuePull(ctx.actions, { ...asked, ...(head === undefined ? {} : { head }) })
-      if (!done.ok && done.refusal === undefined) return toLogIn(ctx, request, reply)
+      if (!done.ok && done.refusal === undefined) return logInAgain(ctx, request, reply)
       if (!done.ok) return answer(ctx, request, reply, { refused: done.refusal }, 422)
       return answer(ctx, request, reply, done.already ? { notice: alreadyQueued(done.position, done.length) } : {})
     },
@@ -46,7 +47,7 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
     const asked = askedOf(ctx, request, reply)
     if ('sent' in asked) return asked.sent
     const done = await leaveQueue(ctx.actions, asked)
-    if (!done.ok && done.refusal === undefined) return toLogIn(ctx, request, reply)
+    if (!done.ok && done.refusal === undefined) return logInAgain(ctx, request, reply)
     return done.ok ? answer(ctx, request, reply, {}) : answer(ctx, request, reply, { refused: done.refusal }, 422)
   })
 
@@ -102,6 +103,13 @@ async function answer(ctx: PageContext, request: Pulled, reply: FastifyReply, tr
   }
   if (status === 200) return reply.redirect(pathOf(at), 303)
   return sendHtml(reply, ctx.renderer.renderPage('pull', await pullModel(ctx, request, at, tried)), status)
+}
+
+/** The grant behind the session is gone: with it the session ends, or the log-in would take it for a good one and lead straight back. */
+async function logInAgain(ctx: PageContext, request: Pulled, reply: FastifyReply): Promise<FastifyReply> {
+  const { session } = visitOf(request)
+  if (session !== undefined) await endSession(ctx, session.did, session.name)
+  return toLogIn(ctx, request, reply)
 }
 
 /** Log in, and come back to the pull. */
