@@ -24,7 +24,12 @@ const world = { version: 1, box: state('ready'), refuse: false, posts: [] as Sit
 
 function queueModel() {
   const queued = queue.queue.queued.slice(world.version - 1)
-  return { ...queue, frame: frame({ live: '/queue/events', path: '/queue' }), queue: { ...queue.queue, version: world.version, queued } }
+  return {
+    ...queue,
+    frame: frame({ live: '/queue/events', path: '/queue', title: `Queue (${queued.length})` }),
+    repo: { ...queue.repo, queued: queued.length },
+    queue: { ...queue.queue, version: world.version, queued },
+  }
 }
 
 function pullModel(more: Partial<BoxModel> = {}) {
@@ -99,6 +104,20 @@ test('a change on the stream swaps what changed and leaves focus, typed text, op
   assert.match((await tab.locator('#waiting').getAttribute('hx-get')) ?? '', /seen=2/)
 })
 
+test('the title of the page and the count above it follow the stream too', async () => {
+  await visit('/queue')
+  const queued = queue.queue.queued.length
+  assert.equal(await tab.title(), `Queue (${queued}) · knotless`)
+  for (const version of [2, 3]) {
+    world.version = version
+    site.send('changed', version)
+    const left = queued + 1 - version
+    await until(async () => (await tab.title()) === `Queue (${left}) · knotless`)
+    await until(async () => (await tab.locator('.tabs .n').textContent()) === `${left}`)
+    assert.equal(await tab.locator('#news').count(), 1)
+  }
+})
+
 test('times are shown in the zone of the reader, also in what was swapped in', async () => {
   await visit('/queue')
   assert.equal(await tab.locator('#news time').textContent(), '23:31')
@@ -170,4 +189,14 @@ test('the menu closes by Escape and gives the focus back', async () => {
   await tab.keyboard.press('Escape')
   assert.ok(await tab.getByRole('button', { name: 'Log out' }).isHidden())
   assert.equal(await tab.evaluate('document.activeElement.tagName'), 'SUMMARY')
+})
+
+test('the menu closes when the keyboard goes on', async () => {
+  await visit('/queue')
+  await tab.locator('.menu summary').press('Enter')
+  const last = tab.getByRole('button', { name: 'Log out' })
+  await last.focus()
+  assert.ok(await last.isVisible())
+  await tab.keyboard.press('Tab')
+  assert.ok(await last.isHidden())
 })

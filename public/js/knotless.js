@@ -34,7 +34,18 @@ function tick() {
 }
 tick()
 setInterval(tick, 5000)
-document.addEventListener('htmx:after:swap', tick)
+
+/** What stands above the regions: the page's title, and how many are queued. The news says both as they are now. */
+function head() {
+  const news = document.getElementById('news')
+  if (!news) return
+  document.title = news.dataset.title
+  document.getElementById('queued').textContent = news.dataset.queued
+}
+document.addEventListener('htmx:after:swap', () => {
+  tick()
+  head()
+})
 document.getElementById('zone').textContent = 'Times are shown in your time zone.'
 
 /** Shows the notice after 50 s without a word from the stream, or 4 s after an error, and hides it at the next word. */
@@ -72,9 +83,11 @@ const stale = document.getElementById('stale')
 if (live && stale) watch(live, stale)
 
 const menus = () => document.querySelectorAll('details.menu[open]')
-document.addEventListener('click', event => {
-  for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false
-})
+for (const leaving of ['click', 'focusin']) {
+  document.addEventListener(leaving, event => {
+    for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false
+  })
+}
 document.addEventListener('keydown', event => {
   if (event.key !== 'Escape') return
   for (const menu of menus()) {

@@ -98,6 +98,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     here: (changes: Record<string, string | undefined>) => paths.withQuery(here, changes),
     iso: (ms: number) => new Date(ms).toISOString(),
     text: (of: Words) => wordsText(of, frame.now, names),
+    pageTitle: () => `${clip(frame.title, 240)} · knotless`,
     headers: JSON.stringify({ 'x-csrf-token': frame.csrf }),
     csrf: html`<input type="hidden" name="_csrf" value="${frame.csrf}">`,
     isViewer: (account: Account) => account.did === frame.viewer?.did,

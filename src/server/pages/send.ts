@@ -5,13 +5,12 @@ import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
 import type { PageOf } from './page-cache.ts'
 
-/** Sends HTML that depends on who asks and on whether htmx does. */
+/**
+ * Sends HTML that depends on who asks and on whether htmx does. Browsers do not keep it: a step back would show what is no longer so, and to whoever
+ * sits there after a log-out.
+ */
 export function sendHtml(reply: FastifyReply, html: string | Buffer, status = 200): FastifyReply {
-  return reply
-    .code(status)
-    .type('text/html; charset=utf-8')
-    .headers({ vary: 'HX-Request, Cookie', 'cache-control': 'private, no-cache' })
-    .send(html)
+  return reply.code(status).type('text/html; charset=utf-8').headers({ vary: 'HX-Request, Cookie', 'cache-control': 'no-store' }).send(html)
 }
 
 /** What is asked without any cookie is the same for everybody. */
