@@ -219,6 +219,23 @@ export interface MirrorStateTable {
   tries: number
 }
 
+/** A refs record that an account holds and that cannot be used, by its repository. */
+export interface UnusableRefsTable {
+  repo: string
+  code: string
+  message: string
+}
+
+/** What git said instead of a merge's result. */
+export interface MergeFaultTable {
+  pull: string
+  repo: string
+  tip: string
+  head: string
+  code: string
+  message: string
+}
+
 export interface BackfillTable {
   /** A DID, the AT-URI of a repository, or a collection that the relay is asked for. */
   subject: string
@@ -258,4 +275,6 @@ export interface Schema {
   commit_on_branch: CommitOnBranchTable
   mirror_state: MirrorStateTable
   backfill: BackfillTable
+  unusable_refs: UnusableRefsTable
+  merge_fault: MergeFaultTable
 }

@@ -39,6 +39,8 @@ export interface Placer {
   place(batch: Batch, id: number, at: Address, record: Usable, before?: About): void
   /** Leaves a tombstone, so that what comes late from before it changes nothing. */
   remove(batch: Batch, at: Address & { collection: string; rev: string }, kind: Kind, held: Held | undefined): void
+  /** What is known of a repository's refs changed: its own answers, and those of the repositories that pulls from it are onto. */
+  refsChanged(batch: Batch, repo: string): void
   /** An account's records are to be read. */
   want(batch: Batch, did: string, priority: number): void
 }
@@ -53,6 +55,7 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
   )
 
   const forgetMerge = bind(sqlite, ['pull'], (p: { pull: string }) => db.deleteFrom('merge_result').where('pull', '=', p.pull))
+  const forgetFault = bind(sqlite, ['pull'], (p: { pull: string }) => db.deleteFrom('merge_fault').where('pull', '=', p.pull))
 
   function insert(batch: Batch, { event, uri, cid, json }: Taken, record: Usable): boolean {
     const { did, collection, rkey, rev } = event
@@ -101,7 +104,7 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
         for (const end of repositories.endsOf(at.uri)) batch.membersOf.add(end)
         return
       case 'refs':
-        for (const { repo } of targets.all({ fork: record.value.repo, limit: MOST_TARGETS })) batch.changed.add(repo)
+        refsChanged(batch, record.value.repo)
         return
       case 'pull': {
         batch.pulls.add(at.uri)
@@ -116,12 +119,20 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     }
   }
 
+  function refsChanged(batch: Batch, repo: string): void {
+    batch.changed.add(repo)
+    for (const target of targets.all({ fork: repo, limit: MOST_TARGETS })) batch.changed.add(target.repo)
+  }
+
   /** A record goes, or is about something else from now on. */
   function left(batch: Batch, kind: Kind, before: About): void {
     batch.changed.add(before.repo)
     if (before.subject !== undefined) batch.pulls.add(before.subject)
-    if (kind === 'pull' && before.subject !== undefined) forgetMerge.run({ pull: before.subject })
-    if (kind === 'refs') for (const { repo } of targets.all({ fork: before.repo, limit: MOST_TARGETS })) batch.changed.add(repo)
+    if (kind === 'pull' && before.subject !== undefined) {
+      forgetMerge.run({ pull: before.subject })
+      forgetFault.run({ pull: before.subject })
+    }
+    if (kind === 'refs') refsChanged(batch, before.repo)
     if (kind !== 'repo') return
     batch.membersOf.add(before.repo)
     for (const end of repositories.endsOf(before.repo)) batch.membersOf.add(end)
@@ -152,5 +163,5 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     batch.wanted = true
   }
 
-  return { insert, replace, place, remove, want }
+  return { insert, replace, place, remove, refsChanged, want }
 }

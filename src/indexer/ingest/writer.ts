@@ -11,6 +11,7 @@ import { createRepositories } from './repositories.ts'
 import { createSteps } from './steps.ts'
 import { createTally } from './tally.ts'
 import { createTypedRows } from './typed-rows.ts'
+import { createUnusableRefs } from './unusable-refs.ts'
 import { createWaitingRows, type WaitingBounds } from './waiting-rows.ts'
 import { createWanted, priorities } from './wanted.ts'
 
@@ -51,6 +52,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
   const accounts = createAccounts(index)
   const wanted = createWanted(index)
   const tally = createTally(index)
+  const unusable = createUnusableRefs(index)
   const tables = { records, typed, waiting, repositories, accounts, wanted }
   const placer = createPlacer(index, tables)
   const steps = createSteps(index, tables, placer)
@@ -78,7 +80,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
     apply(batch, event) {
       switch (event.kind) {
         case 'record':
-          applyRecord({ records, placer }, batch, event)
+          applyRecord({ records, placer, unusable }, batch, event)
           return
         case 'account':
           setStatus(batch, event.did, event)

@@ -2,10 +2,12 @@ import type { Migration } from 'kysely/migration'
 import * as records from './2026-11-30-a-records.ts'
 import * as typed from './2026-11-30-b-typed.ts'
 import * as work from './2026-11-30-c-work.ts'
+import * as faults from './2026-11-30-d-faults.ts'
 
 /** The index's migrations by dated name, oldest first. One that has shipped is never edited. */
 export const migrations: Readonly<Record<string, Migration>> = {
   '2026-11-30-a-records': records,
   '2026-11-30-b-typed': typed,
   '2026-11-30-c-work': work,
+  '2026-11-30-d-faults': faults,
 }

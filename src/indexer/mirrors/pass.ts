@@ -2,11 +2,12 @@ import { mergeOnto } from '../../git/merge.ts'
 import type { Mirror } from '../../git/mirror.ts'
 import { isAncestor, workflowsAt } from '../../git/tip.ts'
 import type { RefsRecord, Stored } from '../../queue/facts.ts'
+import { mayPass } from '../read/git-facts.ts'
 import { oneOf } from '../read/json-list.ts'
 import type { TipFactsTable } from '../schema.ts'
 import type { MirrorContext } from './context.ts'
 import { type Plan, type PlannedPull, planPass } from './plan.ts'
-import { tipRow, writeContained, writeMerge, writeTip } from './store.ts'
+import { tipRow, writeContained, writeMerge, writeMergeFault, writeTip } from './store.ts'
 import { mirrorAt } from './sync.ts'
 
 export interface PassOptions {
@@ -15,7 +16,7 @@ export interface PassOptions {
   outdated: () => boolean
   /** Merged pulls that somebody looks at. */
   also?: Iterable<string>
-  /** Merges that git refused, so that they are not tried again at every turn. */
+  /** Merges that git could not do just now, so that they are not tried again at every turn. */
   refused: Refused
 }
 
@@ -100,9 +101,11 @@ async function merge(
   if (refused.has(key)) return false
   const outcome = await mergeOnto({ ...mirrors, tip, head, signal })
   if (!outcome.ok) {
-    // No common history, a head out of bounds: no result, and the pull says that it was not tried.
-    if (!signal.aborted) refused.add(key)
-    return false
+    if (signal.aborted) return false
+    // No common history, a head out of bounds stay so until one of the two moves; what may pass is tried again after a while.
+    if (mayPass(outcome.code)) refused.add(key)
+    writeMergeFault(ctx.index, { pull: pull.uri, repo: plan.repo, tip, head, code: outcome.code, message: outcome.message })
+    return true
   }
   writeMerge(ctx.index, {
     pull: pull.uri,

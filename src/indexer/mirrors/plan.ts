@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { RefsRecord, RepoRecord, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
-import { refsOf } from '../read/git-facts.ts'
+import { mergeFaultsOf, refsOf } from '../read/git-facts.ts'
 import { oneOf } from '../read/json-list.ts'
 import { openPulls } from '../read/pull-choice.ts'
 import { readRepo, recordColumns } from '../read/stored.ts'
@@ -77,10 +77,16 @@ function missingMerges(
   const uris = oneOf(open.map(pull => pull.uri))
   const rows = index.sync.all(index.db.selectFrom('merge_result').select(['pull', 'tip', 'head']).where('pull', 'in', uris))
   const known = new Map(rows.map(row => [row.pull, row]))
+  const faults = mergeFaultsOf(
+    index,
+    open.map(pull => pull.uri),
+  )
   return open.flatMap(pull => {
     const { tip, head } = ends(pull)
     const result = known.get(pull.uri)
+    const fault = faults.get(pull.uri)
     if (tip === undefined || head === undefined || (result?.tip === tip && result.head === head)) return []
+    if (fault?.passing === false && fault.tip === tip && fault.head === head) return []
     return [{ uri: pull.uri, branch: pull.branch, tip, head, headRepo: pull.head_repo }]
   })
 }

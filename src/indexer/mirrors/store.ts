@@ -1,6 +1,6 @@
 /** What the mirrors found out, written down. Each call is one statement or one transaction of its own. */
 import type { IndexDatabase } from '../database.ts'
-import type { MergeResultTable, MirrorStateTable, TipFactsTable } from '../schema.ts'
+import type { MergeFaultTable, MergeResultTable, MirrorStateTable, TipFactsTable } from '../schema.ts'
 
 export function mirrorRow(index: IndexDatabase, repo: string): MirrorStateTable | undefined {
   return index.sync.first(index.db.selectFrom('mirror_state').selectAll().where('repo', '=', repo))
@@ -23,8 +23,14 @@ export function noteFailed(index: IndexDatabase, row: Omit<MirrorStateTable, 'st
   )
 }
 
+/** A result, in place of whatever was found before. */
 export function writeMerge(index: IndexDatabase, row: MergeResultTable): void {
   index.sync.run(index.db.insertInto('merge_result').orReplace().values(row))
+  index.sync.run(index.db.deleteFrom('merge_fault').where('pull', '=', row.pull))
+}
+
+export function writeMergeFault(index: IndexDatabase, row: MergeFaultTable): void {
+  index.sync.run(index.db.insertInto('merge_fault').orReplace().values(row))
 }
 
 export function writeTip(index: IndexDatabase, row: TipFactsTable): void {

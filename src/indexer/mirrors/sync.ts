@@ -7,6 +7,7 @@ import type { Mirror } from '../../git/mirror.ts'
 import { readRefs } from '../../git/packed-refs.ts'
 import { type GitRefusal, refuse } from '../../git/refusal.ts'
 import type { RefsRecord, Stored } from '../../queue/facts.ts'
+import { mayPass } from '../read/git-facts.ts'
 import type { MirrorContext } from './context.ts'
 import { mirrorRow, noteFailed, noteSynced } from './store.ts'
 
@@ -14,9 +15,6 @@ const GONE = 'A part of the repository is not on its account’s server any more
 const UNREAD = 'The account’s server could not be read.'
 const FIRST_RETRY_MS = 15_000
 const LAST_RETRY_MS = 3_600_000
-
-/** What the record itself gets wrong stays wrong until there is another record; everything else may pass. */
-const passing = new Set(['blob-missing', 'upstream-failed', 'failed', 'rate-limited'])
 
 export type MirrorReady = { ok: true; mirror: Mirror } | (GitRefusal & { retryAt?: number })
 
@@ -92,7 +90,7 @@ async function readFresh(reader: Pick<Reader, 'getRecord'>, repo: string, signal
 }
 
 function retryAtOf(row: { code: string | null; tries: number; failed_at: number | null }): number | undefined {
-  if (row.code === null || !passing.has(row.code)) return undefined
+  if (row.code === null || !mayPass(row.code)) return undefined
   return (row.failed_at ?? 0) + Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(12, row.tries - 1))
 }
 

@@ -2,7 +2,7 @@
 import type { LanderRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
 import { type Bound, bind } from '../sync-queries.ts'
-import { mergesOf, refsOf, tipsOf } from './git-facts.ts'
+import { gitFaultsOf, mergeFaultsOf, mergesOf, refsOf, tipsOf } from './git-facts.ts'
 import { oneOf } from './json-list.ts'
 import { type ChosenPull, chooseOne, choosePulls } from './pull-choice.ts'
 import { batchChecksOf, pullChecksOf, pullsOf, queueRecordsOf, statesOf } from './pull-records.ts'
@@ -72,6 +72,8 @@ function gather(
     landers,
     gone: goneOf(index, new Set([...members, ...pulls.map(pull => pull.did)])),
     merges: mergesOf(index, uris),
+    mergeFaults: mergeFaultsOf(index, uris),
+    gitFaults: gitFaultsOf(index, new Set([...addresses, ...forks]), refs),
     tips,
   }
   const rows = refs.size + pulls.length + states.length + queue.length + checks.length + landers.length

@@ -1,6 +1,8 @@
 /** What the mirrors found out, as the rules take it. */
-import type { MergeResult, RefsRecord, Stored, TipFacts } from '../../queue/facts.ts'
+import { words } from '../../git/words.ts'
+import type { GitFault, MergeFault, MergeResult, RefsRecord, Stored, TipFacts } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
+import { repoParts } from '../validate/addresses.ts'
 import { oneOf } from './json-list.ts'
 import { readRefs, readRows, recordColumns } from './stored.ts'
 
@@ -33,6 +35,63 @@ export function mergesOf(index: IndexDatabase, pulls: Iterable<string>): Map<str
       },
     ]),
   )
+}
+
+/** What a mirror could not do, or git, that may be otherwise at the next try. What a record gets wrong stays wrong until there is another. */
+const passing: ReadonlySet<string> = new Set(['blob-missing', 'upstream-failed', 'failed', 'rate-limited'])
+
+/** Whether what was refused with this code is tried again by itself. */
+export function mayPass(code: string): boolean {
+  return passing.has(code)
+}
+
+/** What git said instead of merging, by pull. */
+export function mergeFaultsOf(index: IndexDatabase, pulls: Iterable<string>): Map<string, MergeFault> {
+  const rows = index.sync.all(index.db.selectFrom('merge_fault').selectAll().where('pull', 'in', oneOf(pulls)))
+  return new Map(rows.map(({ pull, tip, head, code, message }) => [pull, { tip, head, code, message, passing: mayPass(code) }]))
+}
+
+/**
+ * Of these repositories those whose git state could not be taken as their accounts have it now: a refs record that cannot be used, one that lies, or
+ * none at all where the account was read. `refs`: the records known.
+ */
+export function gitFaultsOf(
+  index: IndexDatabase,
+  repos: Iterable<string>,
+  refs: ReadonlyMap<string, Stored<RefsRecord>>,
+): Map<string, GitFault> {
+  const { db, sync } = index
+  const all = new Set(repos)
+  const without = [...all].filter(repo => !refs.has(repo))
+  const faults = new Map<string, GitFault>()
+  for (const repo of readWithout(index, without)) faults.set(repo, { code: 'no-refs', message: words.noRecord(), passing: true })
+  const mirrors = sync.all(
+    db
+      .selectFrom('mirror_state')
+      .select(['repo', 'refs_cid', 'code', 'message'])
+      .where('repo', 'in', oneOf(all))
+      .where('status', '=', 'failed'),
+  )
+  const unusable = sync.all(db.selectFrom('unusable_refs').selectAll().where('repo', 'in', oneOf(without)))
+  for (const { repo, code, message, ...row } of [...mirrors, ...unusable]) {
+    const isPresent = !('refs_cid' in row) || row.refs_cid === refs.get(repo)?.cid
+    if (isPresent && code !== null && message !== null) faults.set(repo, { code, message, passing: mayPass(code) })
+  }
+  return faults
+}
+
+/** Of repositories without a refs record those whose accounts have been read: nothing was pushed to them. */
+function readWithout({ db, sync }: IndexDatabase, repos: readonly string[]): string[] {
+  const owners = new Map(repos.flatMap(repo => (repoParts(repo) === undefined ? [] : [[repo, repoParts(repo)?.did ?? ''] as const])))
+  const rows = sync.all(
+    db
+      .selectFrom('backfill')
+      .select('subject')
+      .where('subject', 'in', oneOf(new Set(owners.values())))
+      .where('state', 'in', ['done', 'absent']),
+  )
+  const read = new Set(rows.map(row => row.subject))
+  return [...owners].flatMap(([repo, did]) => (read.has(did) ? [repo] : []))
 }
 
 /** By branch; of `commits` what is known for the branch as it is. What a branch contains it goes on containing while it only moves forward. */

@@ -32,9 +32,11 @@ export interface MirrorState {
   failedAt?: number
 }
 
-/** How the mirror of a repository stands; undefined while it was not looked at. */
+/** How the mirror of a repository stands, and why it is not at a refs record that cannot be used; undefined while it was not looked at. */
 export function mirrorStateOf(index: IndexDatabase, repo: string): MirrorState | undefined {
   const row = index.sync.first(index.db.selectFrom('mirror_state').selectAll().where('repo', '=', repo))
+  const unusable = index.sync.first(index.db.selectFrom('unusable_refs').select(['code', 'message']).where('repo', '=', repo))
+  if (unusable !== undefined) return { ok: false, ...unusable, ...(row?.synced_at == null ? {} : { syncedAt: row.synced_at }) }
   if (row === undefined) return undefined
   return {
     ok: row.status === 'ok',
