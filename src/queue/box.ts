@@ -114,7 +114,12 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
       return { parts: { key: 'queued-stranded', ...place, ...stranded }, since: life.seenAt ?? since, beside }
     }
     return {
-      parts: { key: 'queued', ...place, preflights: stands.preflights, why: stands.why ?? whyWords({ key: 'ready' }) },
+      parts: {
+        key: 'queued',
+        ...place,
+        preflights: stands.preflights.map(flight => flight.name),
+        why: stands.why ?? whyWords({ key: 'ready' }),
+      },
       since,
       beside,
     }

@@ -38,8 +38,8 @@ export interface Standing {
   since?: number | undefined
   /** Why it does not move; only of what is queued. */
   why?: Phrase | undefined
-  /** Workflow names of the pre-flights that it waits for. */
-  preflights: readonly string[]
+  /** The pre-flights that it waits for: their workflows, and where their runs stand. */
+  preflights: readonly { name: string; status: string }[]
   batch?: BatchPlace | undefined
   reason?: string | undefined
   /** The sentence after an ejection's headline; empty when there is none. */
@@ -123,8 +123,9 @@ function queuedParts(pull: PullView, place: Place): Partial<Standing> {
 
 function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Asking): Standing {
   const runs = goingPreflights(view, pull)
-  const preflights = runs.map(run => run.value.workflow)
-  const parts: StandingParts = { kind: 'queued', ...place, preflights }
+  const preflights = runs.map(({ value }) => ({ name: value.workflow, status: value.status }))
+  const names = preflights.map(flight => flight.name)
+  const parts: StandingParts = { kind: 'queued', ...place, preflights: names }
   const branch = view.branches.get(pull.branch)
   const life = landerLife(view, branch, asking)
   const started = runs.map(run => millis(run.value.startedAt)).filter(time => time !== undefined)
@@ -133,7 +134,7 @@ function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Ask
   else if (!life.alive) why = whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
   else if (!view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
   else if (preflights.length > 0)
-    why = whyWords({ key: 'flight-running', names: preflights, since: started.length > 0 ? Math.min(...started) : undefined })
+    why = whyWords({ key: 'flight-running', names, since: started.length > 0 ? Math.min(...started) : undefined })
   else why = whyWords({ key: (branch?.batches.length ?? 0) > 1 ? 'next' : 'ready' })
   return { ...bare(pull, parts, preflights.length > 0 ? 'waiting' : 'queued'), ...queuedParts(pull, place), preflights, why }
 }

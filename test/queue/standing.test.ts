@@ -48,7 +48,10 @@ test('STA-1 Queued, 2nd of 5, waiting for its pre-flight: check', () => {
   ])
   history.check(rigby, { pull: second, workflow: 'test', status: 'running', queue: 'first', startedAt: '2026-01-01T00:10:00Z' })
   assert.match(words(history, second)[1] ?? '', /^Waiting for its pre-flights: check and test, running for 3 min\./)
-  assert.deepEqual(stand(history, second).preflights, ['check', 'test'])
+  assert.deepEqual(stand(history, second).preflights, [
+    { name: 'check', status: 'running' },
+    { name: 'test', status: 'running' },
+  ])
 })
 
 test('PRE-10 only a pre-flight whose newest run at the present head goes on is waited for', () => {
@@ -68,7 +71,7 @@ test('PRE-10 only a pre-flight whose newest run at the present head goes on is w
   }
   const { history, first } = line(1)
   history.check(rigby, { pull: first, workflow: 'check', status: 'queued', queue: 'first' })
-  assert.deepEqual(stand(history, first).preflights, ['check'], 'the lander’s own')
+  assert.deepEqual(stand(history, first).preflights, [{ name: 'check', status: 'queued' }], 'the lander’s own')
 })
 
 test('STA-1 In a batch of 3 being checked', () => {

@@ -61,7 +61,7 @@ export function standingView<W>(of: Standing, voice: Voice<W>, names: Names) {
     length: of.length,
     since: toDatetime(of.since),
     why: of.why === undefined ? undefined : voice(of.why),
-    preflights: of.preflights.length === 0 ? undefined : of.preflights.map(name => ({ name })),
+    preflights: of.preflights.length === 0 ? undefined : [...of.preflights],
     batch: of.batch,
     reason: of.reason,
     ejectionKind: of.ejectionKind,

@@ -991,12 +991,17 @@ type Workflow = { $type?: "dev.knotless.defs#workflow";
   /**
    * The name of a workflow.
    */
-  "name":string };
+  "name":string;
+
+  /**
+   * Where its run stands.
+   */
+  "status"?:string | undefined };
 
 export type { Workflow };
 
 /** A workflow. */
-const workflow = /*#__PURE__*/ l.typedObject<Workflow>($nsid, "workflow", /*#__PURE__*/ l.object({"name":/*#__PURE__*/ l.string({"maxLength":255})}));
+const workflow = /*#__PURE__*/ l.typedObject<Workflow>($nsid, "workflow", /*#__PURE__*/ l.object({"name":/*#__PURE__*/ l.string({"maxLength":255}),"status":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64}))}));
 
 export { workflow };
 
