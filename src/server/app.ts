@@ -34,7 +34,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 1_024 },
-    frameworkErrors: (_error, request, reply) => answerBadAddress(ctx, request, reply),
+    frameworkErrors: (error, request, reply) => answerBadAddress(ctx, error, request, reply),
   })
   handleErrors(app, ctx)
   endStreamsOnClose(app)

@@ -28,11 +28,14 @@ export function handleErrors(app: FastifyInstance, ctx: Context): void {
   })
 }
 
-/** Answers an address that cannot be decoded. It reaches no hook and no error handler, so that it gets here what every answer has from them. */
-export function answerBadAddress(ctx: Context, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/**
+ * Answers an address that cannot be decoded, or has a part that is too long. It reaches no hook and no error handler, so that it gets here what
+ * every answer has from them.
+ */
+export function answerBadAddress(ctx: Context, fault: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   reply.headers({ ...securityHeaders(ctx.config) })
   try {
-    return sendRefusal(ctx, request, reply, refusals.badRequest(), 400)
+    return sendRefusal(ctx, request, reply, refusalOf(fault) ?? refusals.badRequest(), fault.statusCode ?? 400)
   } catch (error) {
     return broken(ctx, error, request, reply)
   }
