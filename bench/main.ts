@@ -14,10 +14,9 @@ const benches: Readonly<Record<string, () => Promise<Figure[]>>> = {
   start: async () => (await import('./start.ts')).benchStart(),
 }
 
-const { values, positionals } = parseArgs({ options: { json: { type: 'boolean', default: false } }, allowPositionals: true })
-const unknown = positionals.filter(name => !(name in benches))
-if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(', ')}; pick from: ${Object.keys(benches).join(', ')}.`)
+const { values, positionals, usage } = asked()
+if (usage !== undefined) {
+  console.error(usage)
   process.exit(2)
 }
 const names = positionals.length > 0 ? positionals : Object.keys(benches)
@@ -29,6 +28,18 @@ for (const name of names) {
 }
 if (!values.json) keep(names, figures)
 process.exitCode = figures.every(one => one.ok) ? 0 : 1
+
+/** What is asked for; `usage` instead where that is nothing that there is. */
+function asked() {
+  const all = `npm run bench [-- NAME…] [--json]; names: ${Object.keys(benches).join(', ')}`
+  try {
+    const { values, positionals } = parseArgs({ options: { json: { type: 'boolean', default: false } }, allowPositionals: true })
+    const unknown = positionals.filter(name => !Object.hasOwn(benches, name))
+    return { values, positionals, usage: unknown.length === 0 ? undefined : `There is no benchmark ${unknown.join(', ')}. ${all}` }
+  } catch {
+    return { values: { json: false }, positionals: [], usage: all }
+  }
+}
 
 /** Puts what this run measured into the results, in place of what an earlier run of the same command measured. */
 function keep(ran: readonly string[], measured: readonly Figure[]): void {

@@ -10,7 +10,11 @@ import { spec } from 'node:test/reporters'
 import { findBrowser } from './browser.ts'
 import { root, runChecks } from './checks.ts'
 
-const wanted = process.argv.slice(2).filter(word => !word.startsWith('--'))
+const wanted = process.argv.slice(2)
+if (wanted.some(word => word.startsWith('-'))) {
+  console.error('npm test takes parts of file names, to run only those, and no flags: npm test -- queue/')
+  process.exit(2)
+}
 
 function files(dir: string, ending: string): string[] {
   return readdirSync(join(root, dir), { recursive: true, withFileTypes: true })
