@@ -49,8 +49,8 @@ function tries(file: NetworkFile): string[] {
   return [
     'Try:',
     '  As bob.test, open two pulls and add each to the merge queue: 1st and 2nd of 2. Take the first out again.',
-    '  Add “Rootstocks: say how high they grow, in feet”: it is refused, with the file that conflicts.',
-    '  As mallory.test, try to add any of them.',
+    '  Open “Rootstocks: say how high they grow, in feet”: it cannot be added, and its box names the file that conflicts.',
+    '  As mallory.test, open any of them: its box says who may add it.',
     `  ${file.server}/${handles.alice}/almanac names no runner: its pull is merged by hand.`,
     '',
   ]
