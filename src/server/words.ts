@@ -72,7 +72,7 @@ export const door = {
   }),
   again: (): Refusal => ({
     code: 'signed-out',
-    message: 'Your log-in has ended: it ran out, or was taken back at your server.',
+    message: 'Your log-in has ended: it ran out, was ended elsewhere, or was taken back at your server.',
     advice: 'Log in again; you come back to the same page.',
   }),
 } as const

@@ -32,6 +32,7 @@ export function rowTexts({ label, time, words, now }: Tools) {
     /** A branch in a list of queues: figures while it is well, the sentence about it when it is not. */
     laneSays: (lane: QueueLane) => {
       const queued = lane.length === 0 ? 'nothing queued' : `${lane.length.toLocaleString('en')} queued`
+      if (lane.health.kind === 'no-runners') return lane.length === 0 ? 'names no runner' : `${queued}; names no runner`
       if (!healthy.has(lane.health.kind)) return html`${queued}: ${words(lane.health.says)}`
       const batches = lane.batches === 0 ? '' : `, ${lane.batches} ${lane.batches === 1 ? 'batch' : 'batches'} in flight`
       return queued + batches

@@ -46,7 +46,7 @@ test('STA-4 no lander has been seen, ever', () => {
     said(history, { lastSeen: undefined }),
     'never-lander: Not started: no lander has been seen. rigby.test is named as the runner here. Nothing lands until it is started. All 2 keep their places. alice.test can start it.',
   )
-  assert.match(said(history, { lastSeen: new Map(), caller: alice }), /Start it with --queue, and the queue goes on\.$/)
+  assert.match(said(history, { lastSeen: new Map(), caller: alice }), /Start it, and the queue goes on\.$/)
 })
 
 test('STA-4 no lander has been seen since a time', () => {

@@ -45,7 +45,7 @@ test('the words of the shell and the door', () => {
     '400 stale-log-in: This log-in was used already, was begun in another browser, or is too old. / Begin again here.',
     '422 scope-missing: Your server did not grant the one right that is needed: to write queue records as you. / Continue again and leave it ticked.',
     '502 upstream-failed: The log-in did not work out at your server. / Begin again here.',
-    '401 signed-out: Your log-in has ended: it ran out, or was taken back at your server. / Log in again; you come back to the same page.',
+    '401 signed-out: Your log-in has ended: it ran out, was ended elsewhere, or was taken back at your server. / Log in again; you come back to the same page.',
   ])
 })
 

@@ -81,7 +81,7 @@ export function healthWords(parts: HealthParts): HealthWords {
       return line(
         'Not started:',
         say`no lander has been seen. ${who(parts.lander)} is named as the runner here.`,
-        say`Nothing lands until it is started.${places(parts.queued)} ${parts.isOwner ? say`Start it with --queue, and the queue goes on.` : say`${who(parts.owner)} can start it.`}`,
+        say`Nothing lands until it is started.${places(parts.queued)} ${parts.isOwner ? say`Start it, and the queue goes on.` : say`${who(parts.owner)} can start it.`}`,
       )
     case 'stall':
       return line(
