@@ -20,7 +20,10 @@ before(async () => {
   bob = await world.open({ as: 'bob' })
 })
 after(() => world?.end())
-afterEach(() => world.network.faults.clear())
+afterEach(async () => {
+  world.network.faults.clear()
+  await cleanUp()
+})
 
 function impatient(): GuardedFetch {
   const real = createGuardedFetch({ allowLoopback: true })
@@ -46,12 +49,11 @@ async function addDespite(branch: string, ...faults: FaultInput[]): Promise<stri
   return alertIn(bob.page)
 }
 
-/** Adds it again with nothing wrong, and takes it out again. */
+/** Adds it again with nothing wrong. */
 async function addAtLast(place: RegExp): Promise<void> {
   await submit(bob.page, 'Add to merge queue')
   await waitForHeadline(bob.page, place)
   assert.deepEqual(await mine(), ['queued'])
-  await cleanUp()
 }
 
 /** Takes bob's records away, so that the next test begins with none. */
@@ -121,7 +123,6 @@ test('STO-7 the answer is lost after the write: it is recognised, and queued onc
   await world.settled()
   await bob.visit(queuePath)
   assert.equal((await placesOn(bob.page)).length, 1)
-  await cleanUp()
 })
 
 test('STO-7 lost and not to be read back: nothing is claimed, and a second click queues once', async () => {
@@ -151,7 +152,6 @@ test('STO-7 lost and not to be read back: nothing is claimed, and a second click
   await waitForHeadline(bob.page, /^Queued, 1st of 1/)
   assert.deepEqual(await mine(), ['queued'])
   faults.release()
-  await cleanUp()
 })
 
 test('STO-7 what may still be under way is tried again with the very same key and content', async () => {
@@ -167,7 +167,6 @@ test('STO-7 what may still be under way is tried again with the very same key an
   const key = record?.uri.slice(record.uri.lastIndexOf('/') + 1) ?? ''
   assert.ok(tidMillis(key) <= between)
   assert.ok(Date.parse(String(record?.value.createdAt)) <= between)
-  await cleanUp()
 })
 
 test('a double click, and two tabs at once, queue once while the server is slow', async () => {
@@ -188,7 +187,6 @@ test('a double click, and two tabs at once, queue once while the server is slow'
   assert.deepEqual(await mine(), ['queued'])
   await other.page.close()
   await third.close()
-  await cleanUp()
 })
 
 test('the server that keeps one’s account is gone altogether: the box says so and nothing breaks', async () => {
