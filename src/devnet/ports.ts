@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /** The one address that the local network listens on. */
@@ -27,15 +28,19 @@ export function portIsFree(port: number): Promise<boolean> {
   })
 }
 
-/** A loopback port that was free a moment ago. For servers that must know their own address before they listen. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.once('error', reject)
-    probe.listen(0, loopback, () => {
-      const address = probe.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      probe.close(() => resolve(port))
-    })
-  })
+/** Ports are picked from here: below those that the system hands out to outgoing connections, which could take a picked one at once. */
+const FIRST = 20_000
+const LAST = 32_000
+const TRIES = 100
+const picked = new Set<number>()
+
+/** A loopback port that was free a moment ago, never the same twice. For servers that must know their own address before they listen. */
+export async function freePort(): Promise<number> {
+  for (let tried = 0; tried < TRIES; tried++) {
+    const port = randomInt(FIRST, LAST)
+    if (picked.has(port)) continue
+    picked.add(port)
+    if (await portIsFree(port)) return port
+  }
+  throw new Error(`no port between ${FIRST} and ${LAST} is free`)
 }
