@@ -1,5 +1,5 @@
 /** Fresh reads laid over what an index knows: a record read at its source replaces its indexed copy (NOT-1, NOT-7). */
-import type { PullRecord, QueueRecord, RefsRecord, RepoRecord, RepositoryFacts, StateRecord, Stored } from './facts.ts'
+import type { GitFault, PullRecord, QueueRecord, RefsRecord, RepoRecord, RepositoryFacts, StateRecord, Stored } from './facts.ts'
 
 /** What was read of one collection of one account. */
 export interface FreshRead<T> {
@@ -12,8 +12,12 @@ export interface FreshRead<T> {
 /** Everything that was read. A part that could not be read is left out and adds nothing. */
 export interface FreshReads {
   repo?: Stored<RepoRecord> | undefined
+  /** The record at the other end of a transfer that `repo` names; null when it is not there. */
+  transferredTo?: Stored<RepoRecord> | null | undefined
   /** Refs records by repository AT-URI; null for one that is not there. */
   refs?: ReadonlyMap<string, Stored<RefsRecord> | null> | undefined
+  /** What is wrong with refs records that were read and are null here. */
+  gitFaults?: ReadonlyMap<string, GitFault> | undefined
   /** Pulls by AT-URI; null for one that its account no longer has. */
   pulls?: ReadonlyMap<string, Stored<PullRecord> | null> | undefined
   queue?: readonly FreshRead<QueueRecord>[] | undefined
@@ -26,6 +30,7 @@ export function layOver(facts: RepositoryFacts, fresh: FreshReads): RepositoryFa
   return {
     ...facts,
     repo,
+    transferredTo: transferredTo(facts, fresh),
     refs: new Map(replaced([...facts.refs], fresh.refs)),
     pulls: replaced(
       facts.pulls.map(pull => [pull.uri, pull] as const),
@@ -33,7 +38,7 @@ export function layOver(facts: RepositoryFacts, fresh: FreshReads): RepositoryFa
     ).map(([, pull]) => pull),
     queue: covered(facts.queue, fresh.queue ?? []),
     states: covered(facts.states, fresh.states ?? []),
-    gitFaults: withoutFresh(facts.gitFaults, fresh.refs),
+    gitFaults: faultsNow(facts.gitFaults, fresh),
   }
 }
 
@@ -42,9 +47,14 @@ function firstSeen<T>(fresh: Stored<T>, known: Stored<T> | undefined): Stored<T>
   return known?.cid === fresh.cid ? known : fresh
 }
 
+function transferredTo(facts: RepositoryFacts, fresh: FreshReads): RepositoryFacts['transferredTo'] {
+  if (fresh.transferredTo === undefined) return facts.transferredTo
+  return fresh.transferredTo === null ? undefined : firstSeen(fresh.transferredTo, facts.transferredTo)
+}
+
 /** What was wrong with a git state that the index had says nothing of the one that was just read. */
-function withoutFresh(faults: RepositoryFacts['gitFaults'], refs: FreshReads['refs']): RepositoryFacts['gitFaults'] {
-  return faults && new Map([...faults].filter(([repo]) => refs?.has(repo) !== true))
+function faultsNow(faults: RepositoryFacts['gitFaults'], { refs, gitFaults }: FreshReads): RepositoryFacts['gitFaults'] {
+  return new Map([...[...(faults ?? [])].filter(([repo]) => refs?.has(repo) !== true), ...(gitFaults ?? [])])
 }
 
 function replaced<T>(

@@ -1,7 +1,6 @@
-import { checkRefsRecord } from '../../git/refs-record.ts'
-import { words } from '../../git/words.ts'
 import type { IndexDatabase } from '../database.ts'
 import { bind } from '../sync-queries.ts'
+import { refsFault } from '../validate/refs-fault.ts'
 
 /** Refs records that accounts hold and that cannot be used: kept as they are nowhere, but said, so that an owner can mend them. */
 export interface UnusableRefs {
@@ -18,9 +17,7 @@ export function createUnusableRefs({ db, sqlite }: IndexDatabase): UnusableRefs 
   const remove = bind(sqlite, ['repo'], (p: { repo: string }) => db.deleteFrom('unusable_refs').where('repo', '=', p.repo))
   return {
     note(repo, record) {
-      const checked = checkRefsRecord(record, repo)
-      const fault = checked.ok ? { code: 'bad-record', message: words.notARecord('it is not as its lexicon wants it') } : checked
-      put.run({ repo, code: fault.code, message: fault.message })
+      put.run({ repo, ...refsFault(record, repo) })
     },
     forget: repo => void remove.run({ repo }),
   }

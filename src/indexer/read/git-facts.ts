@@ -1,8 +1,8 @@
 /** What the mirrors found out, as the rules take it. */
-import { words } from '../../git/words.ts'
 import type { GitFault, MergeFault, MergeResult, RefsRecord, Stored, TipFacts } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
 import { repoParts } from '../validate/addresses.ts'
+import { noRefs } from '../validate/refs-fault.ts'
 import { oneOf } from './json-list.ts'
 import { readRefs, readRows, recordColumns } from './stored.ts'
 
@@ -64,7 +64,7 @@ export function gitFaultsOf(
   const all = new Set(repos)
   const without = [...all].filter(repo => !refs.has(repo))
   const faults = new Map<string, GitFault>()
-  for (const repo of readWithout(index, without)) faults.set(repo, { code: 'no-refs', message: words.noRecord(), passing: true })
+  for (const repo of readWithout(index, without)) faults.set(repo, { ...noRefs(), passing: true })
   const mirrors = sync.all(
     db
       .selectFrom('mirror_state')

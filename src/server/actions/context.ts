@@ -19,10 +19,16 @@ export interface MergeQuestion {
   source: Stored<RefsRecord>
 }
 
+/** What kept a merge from being looked at: the state of the repository that the pull is onto, that of its head's, or what the two come to. */
+export interface NotMerged {
+  ok: false
+  of: 'target' | 'head' | 'merge'
+  code: string
+  message: string
+}
+
 /** Merges a pull's head onto a tip in the mirrors, which are brought up to date first (ADM-5). */
-export type LookAtMerge = (
-  question: MergeQuestion,
-) => Promise<{ ok: true; merge: MergeResult } | { ok: false; code: string; message: string }>
+export type LookAtMerge = (question: MergeQuestion) => Promise<{ ok: true; merge: MergeResult } | NotMerged>
 
 /** A record that this server wrote for somebody, or read at its source: indexed at once, so that they read what they wrote. */
 export interface OwnWrite {

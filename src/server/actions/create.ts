@@ -33,11 +33,11 @@ function lookAtMerge({ indexer }: Pick<Context, 'indexer'>): LookAtMerge {
   return async ({ pull, tip, target, head, source }) => {
     const signal = AbortSignal.timeout(LOOK_MS)
     const onto = await indexer.ensureMirror(target.value.repo, target.value, signal)
-    if (!onto.ok) return onto
+    if (!onto.ok) return { ...onto, of: 'target' }
     const from = source.uri === target.uri ? onto : await indexer.ensureMirror(source.value.repo, source.value, signal)
-    if (!from.ok) return from
+    if (!from.ok) return { ...from, of: 'head' }
     const merged = await mergeOnto({ target: onto.mirror, tip, source: from.mirror, head, signal })
-    if (!merged.ok) return merged
+    if (!merged.ok) return { ...merged, of: 'merge' }
     const { changesChecks } = merged
     const merge = merged.applies
       ? { pull, tip, head, applies: true, conflicts: [], moreConflicts: 0, changesChecks, empty: merged.nothingToLand }

@@ -2,9 +2,11 @@
 import { type Did, parseAtUri, parseDid } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import { loadFacts, loadPullFacts } from '../../indexer/read.ts'
-import type { PullRecord, RefsRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
+import { noRefs, refsFault } from '../../indexer/validate/refs-fault.ts'
+import type { GitFault, PullRecord, RefsRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
 import { foldRepository } from '../../queue/fold.ts'
 import { type FreshReads, layOver } from '../../queue/overlay.ts'
+import { readStanding } from '../../queue/transfer.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import type { Act, Refusal } from '../../queue/words/refusals.ts'
 import * as refusals from '../../queue/words/refusals.ts'
@@ -46,14 +48,21 @@ export async function readFresh(ctx: ActionContext, asked: { act: Act; pull: str
   if (repo !== undefined && 'ok' in repo) return repo
   const facts = factsOf(ctx, present, repo)
   if (facts === undefined) return no(refusals.repoNotFound(parseAtUri(present.value.repo)?.rkey ?? ''))
+  const transferredTo = await readOtherEnd(reads, layOver(facts, { repo }))
+  if (transferredTo !== undefined && transferredTo !== null && 'ok' in transferredTo) return transferredTo
 
-  const [refs, people] = await Promise.all([readRefs(reads, present), readPeople(reads, layOver(facts, { repo }), present)])
-  if ('ok' in refs) return refs
+  const records = { repo, transferredTo }
+  const { governing, addresses } = readStanding(layOver(facts, records), now)
+  const addressNow = (uri: string) => (addresses.has(uri) ? governing.uri : uri)
+  const ends = { target: governing.uri, source: addressNow(present.value.head.repo) }
+  const [git, people] = await Promise.all([readRefs(reads, ends), readPeople(reads, layOver(facts, records), present)])
+  if ('ok' in git) return git
   if (people.unread.has(caller) && reads.strict) {
     return no(refusals.upstreamFailed(act, await serverName(ctx, caller, 'your account’s server'), 'unclear', true))
   }
   const { queue, states } = people
-  const fresh: FreshReads = { repo, refs, pulls: pull === undefined ? undefined : new Map([[pullUri, pull]]), queue, states }
+  const pulls = pull === undefined ? undefined : new Map([[pullUri, pull]])
+  const fresh: FreshReads = { ...records, ...git, pulls, queue, states }
   const view = foldRepository(layOver(facts, fresh), now)
   const seen = view.pulls.get(pullUri)
   if (seen === undefined) return no(refusals.pullNotFound())
@@ -61,8 +70,8 @@ export async function readFresh(ctx: ActionContext, asked: { act: Act; pull: str
     ok: true,
     view,
     pull: seen,
-    target: refs.get(present.value.repo) ?? undefined,
-    source: refs.get(present.value.head.repo) ?? undefined,
+    target: git.refs.get(ends.target) ?? undefined,
+    source: git.refs.get(ends.source) ?? undefined,
   }
 }
 
@@ -99,15 +108,26 @@ async function readPull(reads: Reads, uri: string): Promise<Stored<PullRecord> |
 }
 
 async function readRepo(reads: Reads, uri: string): Promise<Stored<RepoRecord> | Refused | undefined> {
+  const read = await readRepoAt(reads, uri)
+  return read === null ? no(refusals.repoNotFound(parseAtUri(uri)?.rkey ?? '')) : read
+}
+
+/** Null for a record that is not there, or cannot be used. */
+async function readRepoAt(reads: Reads, uri: string): Promise<Stored<RepoRecord> | Refused | undefined | null> {
   const address = parseAtUri(uri)
-  if (address === undefined) return no(refusals.pullNotFound())
+  if (address === undefined) return null
   try {
     const read = await reads.ctx.reader.getRecord(address.did, address.collection, address.rkey)
-    const repo = read && readUsable(read, ofKind.repo, reads.now)
-    return repo ?? no(refusals.repoNotFound(address.rkey))
+    return (read && readUsable(read, ofKind.repo, reads.now)) ?? null
   } catch (error) {
     return failed(reads, error)
   }
+}
+
+/** After a move the record at the new address says who may what (HON-4): it is read as well. Undefined when nothing has moved. */
+async function readOtherEnd(reads: Reads, facts: RepositoryFacts): Promise<Stored<RepoRecord> | Refused | undefined | null> {
+  const { governing } = readStanding(facts, reads.now)
+  return governing.uri === facts.repo.uri ? undefined : await readRepoAt(reads, governing.uri)
 }
 
 /** The index's facts with this pull among them, closed or merged long ago or not. A repository that the index has not met has its record alone. */
@@ -129,22 +149,33 @@ function bareFacts(repo: Stored<RepoRecord>): RepositoryFacts {
   return { repo, ...none, refs: new Map(), gone: new Set(), merges: new Map(), tips: new Map() }
 }
 
-async function readRefs(reads: Reads, pull: Stored<PullRecord>): Promise<ReadonlyMap<string, Stored<RefsRecord> | null> | Refused> {
+interface GitRead {
+  /** By repository; null for one that is not there or cannot be used. */
+  refs: ReadonlyMap<string, Stored<RefsRecord> | null>
+  gitFaults: ReadonlyMap<string, GitFault>
+}
+
+/** The refs records of a branch's and a head's repository, and what is wrong with those that cannot be used. */
+async function readRefs(reads: Reads, ends: { target: string; source: string }): Promise<GitRead | Refused> {
   const refs = new Map<string, Stored<RefsRecord> | null>()
+  const gitFaults = new Map<string, GitFault>()
   // Leaving asks nothing of git.
-  if (!reads.strict) return refs
-  for (const repo of new Set([pull.value.repo, pull.value.head.repo])) {
+  if (!reads.strict) return { refs, gitFaults }
+  for (const repo of new Set([ends.target, ends.source])) {
     const address = parseAtUri(repo)
     if (address === undefined) continue
     try {
       const read = await reads.ctx.reader.getRecord(address.did, 'dev.knotless.refs', address.rkey)
-      refs.set(repo, (read && readUsable(read, ofKind.refs, reads.now)) ?? null)
+      const record = read && readUsable(read, ofKind.refs, reads.now)
+      refs.set(repo, record ?? null)
+      if (read === undefined) gitFaults.set(repo, { ...noRefs(), passing: true })
+      else if (record === undefined) gitFaults.set(repo, { ...refsFault(read.value, repo), passing: false })
     } catch (error) {
       const refused = failed(reads, error)
       if (refused !== undefined) return refused
     }
   }
-  return refs
+  return { refs, gitFaults }
 }
 
 /**

@@ -1,12 +1,13 @@
-import { type AtUri, type Did, parseAtUri } from '../../atproto/ids.ts'
-import { judgeQueue } from '../../queue/admission.ts'
+import { type AtUri, type Did, parseDid } from '../../atproto/ids.ts'
+import { mayPass } from '../../indexer/read.ts'
+import { headRepoOf, judgeQueue } from '../../queue/admission.ts'
 import type { MergeResult } from '../../queue/facts.ts'
 import { placeOf } from '../../queue/places.ts'
 import type { PullView } from '../../queue/view.ts'
 import type { Refusal } from '../../queue/words/refusals.ts'
 import * as refusals from '../../queue/words/refusals.ts'
 import { catchUp } from './catch-up.ts'
-import type { ActionContext } from './context.ts'
+import type { ActionContext, NotMerged } from './context.ts'
 import { type Fresh, readFresh } from './fresh.ts'
 import { serverName } from './server-name.ts'
 import { writeEntry } from './write-record.ts'
@@ -70,11 +71,25 @@ async function lookAtMerge(
   const repo = { owner: view.roles.owner, name: view.name }
   const tip = view.branches.get(branch)?.tip
   if (tip === undefined || target === undefined) return { ok: false, refusal: refusals.branchNotFound(repo, branch, []) }
-  if (head === undefined || source === undefined) return { ok: false, refusal: refusals.headGone('queue', record.value.head.branch, repo) }
+  const headRepo = headRepoOf(view, fresh.pull)
+  if (head === undefined || source === undefined)
+    return { ok: false, refusal: refusals.headGone('queue', record.value.head.branch, headRepo) }
   const looked = await ctx.lookAtMerge({ pull, tip, target, head, source })
-  if (looked.ok) return looked
-  const server = await serverName(ctx, parseAtUri(record.value.head.repo)?.did, 'the account’s server')
-  return { ok: false, refusal: refusals.upstreamFailed('queue', server, looked.code === 'upstream-failed' ? 'silent' : 'garbage', true) }
+  return looked.ok ? looked : { ok: false, refusal: await notMerged(ctx, looked, { branch, repo, headRepo }) }
+}
+
+/** A server that does not give its packs is named; what was read and does not do is said with what is wrong. */
+async function notMerged(
+  ctx: ActionContext,
+  fault: NotMerged,
+  at: { branch: string; repo: { owner: string; name: string }; headRepo: { owner: string; name: string } },
+): Promise<Refusal> {
+  const repo = fault.of === 'head' ? at.headRepo : at.repo
+  if (fault.of === 'merge' || (fault.code !== 'upstream-failed' && fault.code !== 'rate-limited')) {
+    return refusals.notMergeable('queue', { ...fault, passing: mayPass(fault.code) }, { branch: at.branch, repo })
+  }
+  const server = await serverName(ctx, parseDid(repo.owner), 'the account’s server')
+  return refusals.upstreamFailed('queue', server, 'unclear', true)
 }
 
 /** The place as the index has it now, with the record just written; as judged when the index has not taken it yet. */
