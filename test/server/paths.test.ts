@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { nameOfPath } from '../../src/server/auth/next-name.ts'
-import { samePath } from '../../src/server/http/paths.ts'
+import { samePath, withoutEndSlash } from '../../src/server/http/paths.ts'
 
 test('a log-in comes back to paths of this server', () => {
   for (const path of ['/', '/settings', '/alice.test/orchard/queue/main?q=x&page=2', '/did:plc:abc/orchard', '/a/b%2Fc']) {
@@ -45,4 +45,12 @@ test('the door says where it leads', () => {
   assert.equal(nameOfPath('/settings'), 'your settings')
   assert.equal(nameOfPath('/'), undefined)
   assert.equal(nameOfPath('/%zz/x'), undefined)
+})
+
+test('a slash too many is taken off, the question kept, and no other site made of it', () => {
+  assert.equal(withoutEndSlash('/alice.test/orchard/?q=a/'), '/alice.test/orchard?q=a/')
+  assert.equal(withoutEndSlash('/alice.test///'), '/alice.test')
+  for (const url of ['/', '/alice.test', '/alice.test?next=/', '//', '//evil.example/', '/\\evil.example/', `/${'a/'.repeat(1_000)}`]) {
+    assert.equal(withoutEndSlash(url), undefined, url)
+  }
 })

@@ -1,5 +1,5 @@
 /** Titles, empty lists, dead ends and what a live page says about itself. */
-import { ago, clock, type Phrase, place, say } from './phrase.ts'
+import { ago, clock, type Phrase, place, say, who } from './phrase.ts'
 
 const TITLE_GRAPHEMES = 60
 
@@ -65,6 +65,8 @@ export type EmptyParts =
   | { key: 'pulls'; state: 'open' | 'closed' | 'merged' }
   | { key: 'audit' }
   | { key: 'repos'; query: string }
+  /** Of an account, a DID. */
+  | { key: 'repos-of'; owner: string }
   | { key: 'stats' }
 
 export function emptyWords(parts: EmptyParts): { headline?: Phrase; says: Phrase } {
@@ -98,6 +100,8 @@ export function emptyWords(parts: EmptyParts): { headline?: Phrase; says: Phrase
             headline: say`No repository found`,
             says: say`Nothing here is called “${parts.query}”. Try a handle, such as alice.test, or part of a name.`,
           }
+    case 'repos-of':
+      return { headline: say`No repository`, says: say`${who(parts.owner)} owns no repository that this server knows.` }
     case 'stats':
       return { says: say`Fewer than five landings in this span: too few to draw.` }
   }

@@ -4,6 +4,7 @@ import { isLoopbackHost } from '../config-values.ts'
 import type { Context } from '../context.ts'
 import { refusals } from '../words.ts'
 import { RefusedRequest } from './errors.ts'
+import { withoutEndSlash } from './paths.ts'
 import { isSafe, isSameSite } from './same-site.ts'
 import { visitOf } from './visit.ts'
 
@@ -20,6 +21,9 @@ export function guardPages(app: FastifyInstance, ctx: Context): void {
     if (isSafe(request.method)) {
       const elsewhere = otherLoopbackHost(ctx, request)
       if (elsewhere !== undefined) return reply.redirect(elsewhere, 307)
+      // No page's address ends in a slash; one that was typed or linked with one is meant without.
+      const bare = request.url.startsWith('/static/') ? undefined : withoutEndSlash(request.url)
+      if (bare !== undefined) return reply.redirect(bare, 301)
       return
     }
     if (!isSameSite(request.headers, ctx.config.publicUrl)) throw new RefusedRequest(refusals.crossSite(ctx.config.publicUrl), 403)

@@ -3,11 +3,12 @@ import { countRepositories, listRepositories, type RepositoryRow } from '../../i
 import { queueSummaryParts } from '../../queue/answers/queue.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import type { HomePage, RepositoryLine } from '../../views/models.ts'
-import { withQuery } from '../../views/paths.ts'
+import { accountPath, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
+import { accountOf } from './locate.ts'
 import { sendKept, sendShared } from './send.ts'
 
 const PAGE = 20
@@ -27,11 +28,19 @@ const query = {
   },
 } as const
 
-/** The list of repositories, each with its queues. */
+const ownerParams = { type: 'object', properties: { owner: { type: 'string', maxLength: 512 } }, required: ['owner'] } as const
+
+/** The list of repositories, each with its queues; an account's own address leads to those that it owns. */
 export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Querystring: Query }>('/', { schema: { querystring: query } }, (request, reply) => {
     if (sendKept(ctx, request, reply)) return reply
     return sendShared(ctx, request, reply, ctx.renderer.renderPage('home', homeModel(ctx, request, request.query)))
+  })
+
+  app.get<{ Params: { owner: string } }>('/:owner', { schema: { params: ownerParams } }, (request, reply) => {
+    const did = accountOf(ctx, request.params.owner)
+    if (did === undefined || countRepositories(ctx.database, { owner: did }) === 0) return reply.callNotFound()
+    return reply.redirect(accountPath({ did, handle: namesOf(ctx.database)(did) }), 302)
   })
 }
 
@@ -39,11 +48,14 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
   const viewer = visitOf(request).session?.did
   const q = (asked.q ?? '').trim()
   const mine = asked.mine === '1' && viewer !== undefined
-  const bounds = { q, ...(mine ? { member: viewer } : {}) }
+  // Whoever is named whole is looked up, not looked for: links on names of people come here.
+  const owner = accountOf(ctx, q)
+  const named = owner === undefined ? { q } : { owner }
+  const bounds = { ...named, ...(mine ? { member: viewer } : {}) }
   const page = listRepositories(ctx.database, { ...bounds, limit: PAGE, ...(asked.cursor === undefined ? {} : { cursor: asked.cursor }) })
   const counts = {
-    all: countRepositories(ctx.database, { q }),
-    ...(viewer === undefined ? {} : { mine: countRepositories(ctx.database, { q, member: viewer }) }),
+    all: countRepositories(ctx.database, named),
+    ...(viewer === undefined ? {} : { mine: countRepositories(ctx.database, { ...named, member: viewer }) }),
   }
   const repositories = page.repositories.flatMap(row => lineOf(ctx, row, viewer))
   const of = mine ? counts.mine : counts.all
@@ -58,6 +70,7 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
       names: namesOf(ctx.database),
     },
     q,
+    owner: owner === undefined ? undefined : { did: owner, handle: namesOf(ctx.database)(owner) },
     mine,
     counts,
     repositories,

@@ -28,6 +28,8 @@ export interface HomePage {
   frame: Frame
   /** What was searched for; empty for all. */
   q: string
+  /** Whose repositories these are, where it was the name of an account. */
+  owner?: Account | undefined
   mine: boolean
   /** How many there are under this search; `mine` only for a viewer. */
   counts: { all: number; mine?: number | undefined }

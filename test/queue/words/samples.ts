@@ -435,6 +435,7 @@ export const empties: Samples<words.EmptyParts['key'], words.EmptyParts> = {
     { key: 'repos', query: 'orchrad' },
     { key: 'repos', query: '' },
   ],
+  'repos-of': [{ key: 'repos-of', owner: carol }],
   stats: [{ key: 'stats' }],
 }
 

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { madeUp, type Orchard, plantOrchard } from './orchard.ts'
+import { type Served, serve } from './serve.ts'
+
+let server: Served
+let orchard: Orchard
+before(async () => {
+  server = await serve()
+  orchard = await plantOrchard(server.context, { handles: { [madeUp.owner]: 'alice.test', [madeUp.author]: 'carol.test' } })
+})
+after(async () => {
+  await orchard?.stop()
+  await server?.end()
+})
+
+async function get(path: string) {
+  const answer = await fetch(server.url + path, { redirect: 'manual' })
+  return { status: answer.status, location: answer.headers.get('location'), text: (await answer.text()).replace(/\s+/g, ' ') }
+}
+
+test('an address with a slash too many leads to the one without', async () => {
+  for (const path of ['/alice.test/orchard', '/alice.test/orchard/queue/main', '/login']) {
+    const { status, location } = await get(`${path}/?q=x`)
+    assert.deepEqual([status, location], [301, `${path}?q=x`])
+  }
+  assert.equal((await get('/alice.test/orchard/pear/')).status, 301)
+  assert.equal((await get('/alice.test/orchard/pear')).status, 404)
+})
+
+test('the address of an account leads to what it owns, by handle and by DID', async () => {
+  assert.deepEqual([(await get('/alice.test')).status, (await get('/alice.test')).location], [302, '/?q=alice.test'])
+  assert.equal((await get(`/${madeUp.owner}`)).location, '/?q=alice.test')
+  for (const path of ['/carol.test', '/nobody.test', '/pear']) assert.equal((await get(path)).status, 404, path)
+  for (const q of ['alice.test', madeUp.owner, 'alic', 'orch']) assert.match((await get(`/?q=${q}`)).text, /alice\.test\/orchard/)
+  assert.match((await get('/?q=carol.test')).text, /carol\.test<\/bdi><\/a> owns no repository that this server knows\./)
+  assert.match((await get('/?q=pear')).text, /Nothing here is called “pear”/)
+})
