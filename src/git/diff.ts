@@ -30,9 +30,9 @@ export interface Diff {
 }
 
 /** Bounds of a diff: files listed, lines and bytes of hunks shown per file and of all files together, bytes of a line. */
-const bounds = { files: 300, lines: 400, bytes: 256 * 1024, lineBytes: 2000, allLines: 20_000 } as const
+const bounds = { files: 300, lines: 400, bytes: 256 * 1024, lineBytes: 2000, allLines: 10_000, allBytes: 2 ** 20 } as const
 /** The same when a person asked for these files. */
-const onlyBounds = { ...bounds, files: 10, lines: 20_000, bytes: 4 * 2 ** 20 } as const
+const onlyBounds = { ...bounds, files: 10, lines: 20_000, bytes: 4 * 2 ** 20, allLines: 20_000, allBytes: 4 * 2 ** 20 } as const
 /** A file over this has no lines compared. */
 const bigFile = 4 * 2 ** 20
 
@@ -41,14 +41,8 @@ export async function diffBetween(place: ObjectsPlace, base: string, head: strin
   const most = paths === undefined ? bounds : onlyBounds
   const listed = await changedFiles(place, base, head, { most: most.files, paths })
   if (!listed.ok) return listed
-  const sections = await readPatch(place, base, head, listed, most, paths)
-  const files: DiffFile[] = []
-  let lines = 0
-  for (const [at, file] of listed.files.entries()) {
-    const section = sections[at]
-    lines += section?.hunks?.reduce((sum, hunk) => sum + hunk.lines.length, 0) ?? 0
-    files.push(diffFile(file, section, lines > most.allLines))
-  }
+  const { sections, enough } = await readPatch(place, base, head, listed, most, paths)
+  const files = listed.files.map((file, at) => diffFile(file, sections[at], at >= enough))
   await markLarge(place, files, listed.files)
   const counted = files.every((_, at) => sections[at] !== undefined) && listed.count === files.length
   const totals = {
@@ -60,20 +54,32 @@ export async function diffBetween(place: ObjectsPlace, base: string, head: strin
   return { ok: true, base, files, totals }
 }
 
-/** What git's patch says per listed file; files that it did not get to are missing at the end. */
+/**
+ * What git's patch says per listed file; files that it did not get to are missing at the end. From the file at `enough` on all files together hold
+ * more lines or bytes than are shown, and theirs are not kept.
+ */
 async function readPatch(
   place: ObjectsPlace,
   base: string,
   head: string,
   listed: { files: ChangedFile[]; renames: boolean },
-  most: { lines: number; bytes: number; lineBytes: number },
+  most: { lines: number; bytes: number; lineBytes: number; allLines: number; allBytes: number },
   paths?: readonly string[],
-): Promise<PatchSection[]> {
+): Promise<{ sections: PatchSection[]; enough: number }> {
   const sections: PatchSection[] = []
+  const all = { lines: 0, bytes: 0 }
+  let enough = Number.POSITIVE_INFINITY
   let patches = 0
   const reader = patchReader(most, section => {
-    const file = listed.files[sections.length - (patches > 0 ? 1 : 0)]
+    const at = sections.length - (patches > 0 ? 1 : 0)
+    const file = listed.files[at]
     if (file === undefined) return false
+    for (const { lines } of section.hunks ?? []) {
+      all.lines += lines.length
+      all.bytes += lines.reduce((sum, line) => sum + line.text.length, 0)
+    }
+    if (all.lines > most.allLines || all.bytes > most.allBytes) enough = Math.min(enough, at)
+    if (at >= enough && section.hunks !== undefined) section.hunks = []
     if (patches > 0) joinSections(sections, section)
     else sections.push(section)
     patches = patches + 1 < file.patches ? patches + 1 : 0
@@ -88,7 +94,7 @@ async function readPatch(
     onOutput: reader.push,
   })
   if (run.code === 0) reader.end()
-  return sections
+  return { sections, enough }
 }
 
 /** A file that became a link is written as two patches, one file going and one coming. */

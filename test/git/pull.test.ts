@@ -231,16 +231,28 @@ test('a folded file can be asked for alone', async t => {
   )
 })
 
-test('of many files 300 are listed and all are counted; of many lines the first 20,000 are shown', async t => {
+test('of many files 300 are listed and all are counted; of many lines the first 10,000 are shown', async t => {
   const names = Array.from({ length: 350 }, (_, n) => `f${String(n).padStart(3, '0')}`)
   const diff = await diffFor(t, { x: '1' }, Object.fromEntries(names.map(name => [name, 'same\n'])))
   assert.equal(diff.files.length, 300)
   assert.deepEqual([diff.totals.files, diff.totals.exact], [351, false])
   const body = Array.from({ length: 399 }, (_, n) => `${n}\n`).join('')
   const long = await diffFor(t, { x: '1' }, { x: '1', ...Object.fromEntries(names.slice(0, 60).map(name => [name, body])) })
-  assert.equal(long.files.filter(file => file.hunks !== undefined).length, 50)
+  assert.equal(long.files.filter(file => file.hunks !== undefined).length, 25)
   assert.deepEqual(long.files.at(-1)?.folded, 'many')
   assert.deepEqual(long.totals, { files: 60, additions: 60 * 399, deletions: 0, exact: true })
+})
+
+test('of lines that are long without end a mebibyte of all files together is shown', async t => {
+  const after: Files = {}
+  for (let n = 0; n < 40; n++) after[`long-${n}`] = `${n}`.padEnd(1_900, '&').concat('\n').repeat(60)
+  const { files, totals } = await diffFor(t, { a: '1' }, { a: '1', ...after })
+  const size = files
+    .flatMap(file => file.hunks ?? [])
+    .reduce((sum, hunk) => sum + hunk.lines.reduce((all, line) => all + line.text.length, 0), 0)
+  assert.ok(size > 2 ** 19 && size <= 2 ** 20, `${size} characters`)
+  assert.deepEqual([files.at(0)?.folded, files.at(-1)?.folded], [undefined, 'many'])
+  assert.deepEqual([totals.files, totals.additions, totals.exact], [40, 40 * 60, true])
 })
 
 test('a diff of a fork, of commits that are not there, of unrelated histories', async t => {
