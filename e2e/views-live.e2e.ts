@@ -162,6 +162,21 @@ test('a double click on Add is one request, with the token; a refusal comes back
   assert.match((await tab.locator('#merge-box').textContent()) ?? '', /Not queued: pds\.example did not answer in time\./)
 })
 
+test('Add that nobody answers says so, and another try takes that away', async () => {
+  await visit('/pull')
+  const notice = tab.locator('#merge-box [role=alert]')
+  assert.equal(await notice.count(), 0)
+  await tab.route('**/queue', route => route.abort())
+  await tab.getByRole('button', { name: 'Add to merge queue' }).click()
+  await notice.waitFor()
+  assert.match((await notice.textContent()) ?? '', /^No answer from this server\. Whether it was done is not known/)
+  assert.equal(world.posts.length, 0)
+  await tab.unroute('**/queue')
+  await tab.getByRole('button', { name: 'Add to merge queue' }).click()
+  await until(async () => (await headline()) === 'Queued, 8th of 12')
+  assert.equal(await notice.count(), 0)
+})
+
 test('Add, then Leave after it asked what that costs; the keyboard stays where it was', async () => {
   await visit('/pull')
   await tab.getByRole('button', { name: 'Add to merge queue' }).press('Enter')

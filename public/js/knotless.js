@@ -78,6 +78,14 @@ function watch(live, stale) {
   }, 5000)
 }
 
+// A form that nobody answers says so; the next answer takes the notice away with the region it is in.
+document.addEventListener('htmx:error', event => {
+  const notice = event.target.closest?.('form') && document.getElementById('unanswered')
+  if (!notice) return
+  notice.role = 'alert'
+  notice.hidden = false
+})
+
 const live = document.getElementById('live')
 const stale = document.getElementById('stale')
 if (live && stale) watch(live, stale)

@@ -1,6 +1,6 @@
 /** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
 import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
-import { emptyWords, errorPageWords } from '../queue/words/pages.ts'
+import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
 import { type Asset, assetUrl } from './assets.ts'
@@ -83,6 +83,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     foldedWhy,
     unnamedLander: unnamedLanderWords,
     notIsolated: notIsolatedWords,
+    unanswered: liveWords({ key: 'unanswered' }),
     diff: diffBlock,
     empty: emptyWords,
     errorPage: errorPageWords,

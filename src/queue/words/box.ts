@@ -190,7 +190,7 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
       return box(
         say`Conflicts with ${parts.branch}`,
         join(
-          say`It does not apply on ${parts.branch} at ${commit(parts.tip)}.`,
+          say`It does not apply on ${parts.branch} at ${commit(parts.tip)}. Merge or rebase ${parts.branch}, push, and add it.`,
           parts.files === 0 ? undefined : say`These files need a hand:`,
         ),
       )

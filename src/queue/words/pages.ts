@@ -133,6 +133,7 @@ export type LiveParts =
   | { key: 'yours-queued'; title: { title: string; pull: string }; position: number; length: number }
   | { key: 'yours-in-batch'; title: { title: string; pull: string } }
   | { key: 'no-script' }
+  | { key: 'unanswered' }
 
 export function liveWords(parts: LiveParts): Phrase {
   switch (parts.key) {
@@ -152,6 +153,8 @@ export function liveWords(parts: LiveParts): Phrase {
       return say`${parts.title}, in the batch being checked`
     case 'no-script':
       return say`Without scripts this page stays as it is: reload it, or have it reload every 30 s.`
+    case 'unanswered':
+      return say`Whether it was done is not known; this page shows it once it is connected again. Trying again is safe: nothing is queued twice.`
   }
 }
 
@@ -160,3 +163,9 @@ function isEnded(sentence: Phrase): boolean {
   const last = sentence.at(-1)
   return typeof last === 'string' && /[.!?…]$/.test(last)
 }
+
+/** In place of a pull's commits and files. */
+export const changesWords = {
+  unread: 'Its commits have not been read yet.',
+  slow: 'Its commits and files are still being read. Reload the page in a moment.',
+} as const

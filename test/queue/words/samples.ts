@@ -451,6 +451,7 @@ export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {
   'yours-queued': [{ key: 'yours-queued', title, position: 8, length: 12 }],
   'yours-in-batch': [{ key: 'yours-in-batch', title }],
   'no-script': [{ key: 'no-script' }],
+  unanswered: [{ key: 'unanswered' }],
 }
 
 export const errors: Samples<'404' | '500', words.ErrorParts> = {
