@@ -264,8 +264,11 @@ test('no request whatever is answered by a fault of ours, or by anything of our 
     }),
     { numRuns: 1_500, endOnFailure: true },
   )
-  const other = await ask({ method: 'GET', path: '//<script>', headers: {} })
-  assert.equal(other.status, 404, 'a path that begins with two slashes is of this server all the same')
+  for (const path of ['//<script>', '//elsewhere.example/x', '/..//elsewhere.example/x', '/\\elsewhere.example/x']) {
+    const other = await ask({ method: 'GET', path, headers: {} })
+    assert.equal(other.status, 404, `${path} is of this server all the same`)
+    assert.doesNotMatch(other.text, /(href|action|hx-get)="(\/\/|\/\\|\\)|next=%2F%2F/)
+  }
   assert.equal((await visitor.visit('/')).status(), 200)
 })
 

@@ -173,6 +173,26 @@ test('ADM-3 a head that moved since the page was read is not queued unseen', asy
   assert.match(await alertIn(bob.page), new RegExp(`^Not queued: .*${moved.slice(0, 7)}`))
 })
 
+test('ADM-3 ADM-5 a branch that moved into a conflict is read fresh, whatever the index knows', async () => {
+  const pull = world.pull('water-after-rain')
+  await bob.visit(world.pathOf(pull))
+  assert.equal(await headline(bob.page), 'Ready to land')
+  const main = await write.tip()
+  world.network.faults.hold()
+  try {
+    const moved = await write.tip('water-young-trees')
+    await write.setRef('main', moved)
+    await submit(bob.page, 'Add to merge queue')
+    await bob.page.locator('#merge-box [role=alert]').waitFor()
+    const why = `^Not queued: it does not apply on main at ${moved.slice(0, 7)}\\. These files conflict: src/water\\.sh`
+    assert.match(await alertIn(bob.page), new RegExp(why))
+  } finally {
+    world.network.faults.release()
+  }
+  await write.setRef('main', main)
+  await world.settled()
+})
+
 test('a form of a session that has ended, or without its token, writes nothing', async () => {
   const path = `${world.pathOf(world.pull('water-after-rain'))}/queue`
   const before = await mine()
