@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Mirrors } from '../../git/mirror.ts'
 import { commitsOf, diffOf } from '../../git/pull.ts'
+import { changesWords } from '../../queue/words/pages.ts'
 import type { ChangesModel } from '../../views/models.ts'
 
 /** What lies between a branch and a head. */
@@ -16,32 +17,114 @@ export interface Changes {
   of(question: ChangesQuestion): Promise<ChangesModel>
 }
 
+/** What was read; with `again`, it may be otherwise when it is read again. */
+interface Read {
+  model: ChangesModel
+  again: boolean
+}
+
+/** A question that can be answered. */
+type Between = { [name in keyof ChangesQuestion]: string }
+
+export interface ChangesOptions {
+  /** Reads what lies between two commits. */
+  read?: (between: Between) => Promise<Read>
+  /** How long a page waits for what is being read, in milliseconds. */
+  patienceMs?: number
+}
+
 const MOST_COMMITS = 100
-const KEPT = 100
+const KEPT_BYTES = 32 * 2 ** 20
+const KEPT = 500
+/** Heads that are being read at a time: anybody may open a pull whose head takes git seconds. */
+const AT_ONCE = 2
+/** How many may wait to be read. */
+const MOST_WAITING = 50
+const PATIENCE_MS = 5_000
 
-const unread: ChangesModel = { ok: false, says: 'Its commits have not been read yet.' }
+/**
+ * Reads from the mirrors and keeps what was read last: commits never change, nor does what is wrong with them. Each is read once however many ask, a
+ * few at a time; a page that would have to wait long is told so, and has it the next time.
+ */
+export function createChanges(mirrors: Mirrors, options: ChangesOptions = {}): Changes {
+  const { read = between => readBetween(mirrors, between), patienceMs = PATIENCE_MS } = options
+  const kept = new LRUCache<string, ChangesModel>({ max: KEPT, maxSize: KEPT_BYTES, sizeCalculation: sizeOf })
+  const reading = new Map<string, Promise<ChangesModel>>()
+  const waiting: (() => void)[] = []
+  let running = 0
 
-/** Reads from the mirrors and keeps what was read last: commits never change. */
-export function createChanges(mirrors: Mirrors): Changes {
-  const kept = new LRUCache<string, ChangesModel>({ max: KEPT })
+  async function turn(): Promise<void> {
+    if (running >= AT_ONCE) await new Promise<void>(resolve => waiting.push(resolve))
+    else running += 1
+  }
+
+  function next(): void {
+    const resume = waiting.shift()
+    if (resume === undefined) running -= 1
+    else resume()
+  }
+
+  async function start(key: string, between: Between): Promise<ChangesModel> {
+    await turn()
+    try {
+      const { model, again } = await read(between)
+      if (!again) kept.set(key, model)
+      return model
+    } finally {
+      next()
+      reading.delete(key)
+    }
+  }
+
   return {
     async of({ target, tip, source, head }) {
-      if (tip === undefined || head === undefined) return unread
+      if (tip === undefined || head === undefined) return { ok: false, says: changesWords.unread }
       const key = `${target} ${tip} ${source} ${head}`
       const known = kept.get(key)
       if (known !== undefined) return known
-      const between = { target: await mirrors.of(target), tip, source: await mirrors.of(source), head }
-      const [commits, diff] = await Promise.all([commitsOf({ ...between, limit: MOST_COMMITS }), diffOf(between)])
-      if (!commits.ok || !diff.ok) return unread
-      const model: ChangesModel = {
-        ok: true,
-        commits: commits.commits,
-        moreCommits: commits.more,
-        files: diff.files,
-        totals: diff.totals,
+      let asked = reading.get(key)
+      if (asked === undefined) {
+        if (waiting.length >= MOST_WAITING) return { ok: false, says: changesWords.slow }
+        asked = start(key, { target, tip, source, head })
+        reading.set(key, asked)
       }
-      kept.set(key, model)
-      return model
+      return await within(asked, patienceMs)
     },
   }
+}
+
+async function within(asked: Promise<ChangesModel>, ms: number): Promise<ChangesModel> {
+  const late = Promise.withResolvers<ChangesModel>()
+  const timer = setTimeout(() => late.resolve({ ok: false, says: changesWords.slow }), ms)
+  // Whoever waits no longer must not leave a failure that nobody hears of.
+  asked.catch(() => undefined)
+  try {
+    return await Promise.race([asked, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function readBetween(mirrors: Mirrors, { target, tip, source, head }: Between): Promise<Read> {
+  const between = { target: await mirrors.of(target), tip, source: await mirrors.of(source), head }
+  const diff = await diffOf(between)
+  if (!diff.ok) {
+    const isLasting = diff.code === 'too-large' || diff.code === 'unrelated'
+    return { model: { ok: false, says: isLasting ? diff.message : changesWords.unread }, again: !isLasting }
+  }
+  const commits = await commitsOf({ ...between, limit: MOST_COMMITS })
+  if (!commits.ok) return { model: { ok: false, says: changesWords.unread }, again: true }
+  const { files, totals } = diff
+  return { model: { ok: true, commits: commits.commits, moreCommits: commits.more, files, totals }, again: false }
+}
+
+/** About how many bytes what was read takes. */
+function sizeOf(model: ChangesModel): number {
+  if (!model.ok) return 200
+  let bytes = model.commits.length * 300
+  for (const file of model.files) {
+    bytes += 500
+    for (const { lines } of file.hunks ?? []) for (const { text } of lines) bytes += 100 + text.length
+  }
+  return bytes
 }
