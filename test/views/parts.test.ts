@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import * as refusals from '../../src/queue/words/refusals.ts'
 import { pageParts } from '../../src/views/render.ts'
 import { byId, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
@@ -127,6 +128,15 @@ test('Add again on the queue page posts to the pull, whose page then shows its p
   const [form] = find(byId(parseHtml(renderer().renderPart('queue', 'ejected', busyQueue())), 'ejected'), 'form')
   assert.match(form?.attributes.get('action') ?? '', /^\/alice\.test\/orchard\/pulls\/carol\.test\/\w+\/queue$/)
   assert.equal(form?.attributes.get('hx-post'), undefined)
+})
+
+test('an ejected pull that would be refused now says why on the queue page too, in place of Add again', () => {
+  const model = busyQueue()
+  const refused = refusals.checksFailed({ workflows: ['test'], head: 'a'.repeat(40), branch: 'main' })
+  const ejected = model.queue.ejected.map(ejection => ({ ...ejection, refused }))
+  const { text } = byId(parseHtml(renderer().renderPart('queue', 'ejected', { ...model, queue: { ...model.queue, ejected } })), 'ejected')
+  assert.doesNotMatch(text, /Add again/)
+  assert.match(text, /Not queued: test failed at aaaaaaa merged with main\. Push a fix/)
 })
 
 test('REC-3 records that wait for their time are listed with writer and date to whom the model gives them, and to nobody else', () => {

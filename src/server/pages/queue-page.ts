@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { judgeQueue } from '../../queue/admission.ts'
 import { queueParts } from '../../queue/answers/queue.ts'
 import { entryParts } from '../../queue/answers/rows.ts'
 import { queueNews } from '../../queue/news.ts'
@@ -105,6 +106,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
   const repoName = `${accountName(head.owner)}/${head.name}`
   const path = queuePath(head.owner, head.name, body.branch)
   const health = `${body.health.bold} ${plain(body.health.says, asking.now, names)}`
+  const may = mayActs(view, viewer)
   const ill = isWell(body.health.tone) ? undefined : body.health.label
   return {
     frame: {
@@ -118,14 +120,20 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
       names,
     },
     repo: head,
-    queue: { ...body, queued: cued(ctx, at, body.branch, asked, entryParts(view, rows, asking)) },
+    queue: {
+      ...body,
+      queued: cued(ctx, at, body.branch, asked, entryParts(view, rows, asking)),
+      ejected: may.queue
+        ? body.ejected.map(ejection => ({ ...ejection, refused: refusedNow(view, ejection.pull.uri, viewer) }))
+        : body.ejected,
+    },
     branches: branchesOf(view),
     filter,
     authors: authorsOf(waiting, names),
     waiting: { all: waiting.length, matching: matching.length },
     paging,
     news: queueNews(view, body.branch, asking.now),
-    may: mayActs(view, viewer),
+    may,
   }
 }
 
@@ -156,6 +164,12 @@ function isWell(tone: string): boolean {
 export function mayActs(view: RepositoryView, viewer: string | undefined): { queue: boolean; leave: boolean } {
   const may = viewer !== undefined && view.roles.mayMerge(viewer)
   return { queue: may && view.roles.runners.length > 0, leave: may }
+}
+
+/** Why a pull that was ejected could not be added again as it is, as far as is known without a look at its source. */
+function refusedNow(view: RepositoryView, pull: string, caller: string | undefined) {
+  const judged = judgeQueue({ view, pull, caller })
+  return judged.ok ? undefined : judged.refusal
 }
 
 function matches(pull: PullView, filter: QueuePage['filter'], viewer: string | undefined, names: Located['names']): boolean {

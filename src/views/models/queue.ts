@@ -1,5 +1,5 @@
 import type { Frame, Paging, RepoHead } from './frame.ts'
-import type { Account, Instant, Words } from './words.ts'
+import type { Account, Instant, RefusalWords, Words } from './words.ts'
 
 /** A pull as lists show it (`dev.knotless.defs#pullView` fits). */
 export interface PullLine {
@@ -120,6 +120,8 @@ export interface EjectionLine {
   kind: string
   commit?: string | undefined
   checks: readonly { workflow: string; status: string; check: string }[]
+  /** Why the viewer, who may queue, could not add it again now. */
+  refused?: RefusalWords | undefined
 }
 
 /** A batch that landed (`#landedView` fits). */
