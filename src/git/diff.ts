@@ -30,7 +30,7 @@ export interface Diff {
 }
 
 /** Bounds of a diff: files listed, lines and bytes of hunks shown per file and of all files together, bytes of a line. */
-const bounds = { files: 300, lines: 400, bytes: 256 * 1024, lineBytes: 2000, allLines: 10_000, allBytes: 2 ** 20 } as const
+const bounds = { files: 300, lines: 400, bytes: 256 * 1024, lineBytes: 2000, allLines: 10_000, allBytes: 2 ** 19 } as const
 /** The same when a person asked for these files. */
 const onlyBounds = { ...bounds, files: 10, lines: 20_000, bytes: 4 * 2 ** 20, allLines: 20_000, allBytes: 4 * 2 ** 20 } as const
 /** A file over this has no lines compared. */
