@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { createGuardedFetch, type GuardedFetch } from '../atproto/guarded-fetch.ts'
 import { createIdentity, type Identity } from '../atproto/identity.ts'
@@ -60,6 +61,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const now = overrides.now ?? Date.now
   const ids = overrides.ids ?? createIds()
   const logger = overrides.logger ?? createLogger(config.logLevel)
+  // Both lie in folders of the server's own, which are there from the first start on.
+  for (const folder of [config.dataDir, dirname(config.db)]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const database = overrides.database ?? openDatabase(config.db)
   try {
     await migrate(database.db, migrations)

@@ -31,8 +31,8 @@ async function environment(dir: string): Promise<Record<string, string>> {
   return {
     KNOTLESS_PUBLIC_URL: `http://127.0.0.1:${port}`,
     PORT: port,
-    KNOTLESS_DB: join(dir, 'knotless.sqlite'),
-    KNOTLESS_DATA: dir,
+    KNOTLESS_DB: join(dir, 'made', 'at', 'start', 'index.sqlite'),
+    KNOTLESS_DATA: join(dir, 'made', 'too'),
     KNOTLESS_JETSTREAM: 'ws://127.0.0.1:9/subscribe',
     KNOTLESS_SECRET: 'a secret of this test, of 32 letters and more',
     KNOTLESS_LOG: 'silent',
