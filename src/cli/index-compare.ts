@@ -7,6 +7,7 @@ import { createReader } from '../atproto/reader.ts'
 import { accountsIn, type Comparison, compareSettled, rebuildIndex } from '../indexer/compare.ts'
 import { openDatabase } from '../indexer/database.ts'
 import { foldRepository } from '../queue/fold.ts'
+import { count } from '../queue/words/phrase.ts'
 import { type Config, readConfig } from '../server/config.ts'
 
 const usage = `Usage: knotless index compare
@@ -77,5 +78,6 @@ function report({ records, repositories, differences, more }: Comparison, unread
   }
   if (more > 0) console.log(`and ${more} more`)
   const verdict = differences.length + more === 0 ? 'the same' : `${differences.length + more} differ`
-  console.log(`${records} records and ${repositories} repositories held against what people's servers hold: ${verdict}`)
+  const held = `${count(records, 'record')} and ${count(repositories, 'repository', 'repositories')}`
+  console.log(`${held} held against what people's servers hold: ${verdict}`)
 }

@@ -21,6 +21,9 @@ async function run(args: readonly string[]): Promise<number> {
   return command(asked.args, process.env)
 }
 
+// What a command waits for may hang on timers that keep no program alive: without this one it would end in the middle, as if all were well.
+setInterval(() => undefined, 2 ** 30)
+
 run(process.argv.slice(2)).then(
   code => process.exit(code),
   (error: unknown) => {
