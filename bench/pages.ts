@@ -9,7 +9,7 @@ import { type Load, load } from './load.ts'
 import { type Program, run } from './processes.ts'
 import { followed, type Seeded, seed } from './seeded.ts'
 
-const SECONDS = 8
+const SECONDS = 5
 const ROUNDS = 3
 const QUEUED = 200
 const REPOSITORIES = { small: 100, large: 10_000 }
