@@ -21,6 +21,11 @@ test('STA-3 a sentence becomes markup part by part: times tick, accounts are lin
   assert.ok(linked.markup.startsWith('<a href="/a/b"><bdi>&lt;script&gt;'))
 })
 
+test('a repository is one link to its page', () => {
+  const { markup } = wordsHtml(say`${{ owner: bob.did, repo: 'a b' }} names no runner.`, context)
+  assert.equal(markup, '<a href="/bob.test/a%20b"><bdi>bob.test/a b</bdi></a> names no runner.')
+})
+
 test('an account that is not known by name is its DID', () => {
   const { markup } = wordsHtml(say`${{ account: nameless.did }}`, context)
   assert.ok(markup.includes(`<bdi>${nameless.did}</bdi>`))

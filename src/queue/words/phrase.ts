@@ -14,6 +14,8 @@ export type PhrasePart =
   | { readonly code: string }
   /** A DID. */
   | { readonly account: string }
+  /** A repository: its owner's DID and its key. */
+  | { readonly owner: string; readonly repo: string }
   /** A pull's title as its author wrote it, and the pull's AT-URI. */
   | { readonly title: string; readonly pull: string }
 
@@ -57,6 +59,7 @@ export function plain(phrase: Phrase, now: number, names: Names): string {
       if (typeof part === 'string') return part
       if ('code' in part) return part.code
       if ('account' in part) return names(part.account) ?? part.account
+      if ('repo' in part) return `${names(part.owner) ?? part.owner}/${part.repo}`
       if ('title' in part) return part.title
       return sayTime(part.time, part.form, now)
     })
@@ -91,8 +94,8 @@ export function clock(time: number, now: number): PhrasePart {
 }
 
 /** The name of a repository: its owner and its key. */
-export function repoName(owner: string, name: string): Phrase {
-  return [{ account: owner }, `/${name}`]
+export function repoName(owner: string, name: string): PhrasePart {
+  return { owner, repo: name }
 }
 
 /** "1st", "2nd", "3rd", "11th", "21st". */
