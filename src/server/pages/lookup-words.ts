@@ -1,9 +1,10 @@
 import type { Words } from '../../views/models.ts'
 
-/** What was looked for and is not there, as the 404 page says it. */
+/** What was looked for and is not there, and what to do about it, as the 404 page says it. */
 export const lookedFor = {
-  repository: (owner: string, name: string): Words => `There is no repository ${shown(owner)}/${shown(name)} here.`,
-  pull: (author: string, key: string): Words => `There is no pull ${shown(key)} by ${shown(author)} here.`,
+  repository: (owner: string, name: string): Words =>
+    `There is no repository ${shown(owner)}/${shown(name)} here. Check the spelling, or ask its owner whether it moved.`,
+  pull: (author: string, key: string): Words => `There is no pull ${shown(key)} by ${shown(author)} here. Its author may have deleted it.`,
 }
 
 /** A part of an address, bounded and on one line. */
