@@ -29,6 +29,7 @@ function queueModel() {
     frame: frame({ live: '/queue/events', path: '/queue', title: `Queue (${queued.length})` }),
     repo: { ...queue.repo, queued: queued.length },
     queue: { ...queue.queue, version: world.version, queued },
+    waiting: { all: queued.length, matching: queued.length },
   }
 }
 
@@ -114,6 +115,7 @@ test('the title of the page and the count above it follow the stream too', async
     const left = queued + 1 - version
     await until(async () => (await tab.title()) === `Queue (${left}) · knotless`)
     await until(async () => (await tab.locator('.tabs .n').textContent()) === `${left}`)
+    await until(async () => (await tab.locator('#h-wait').textContent()) === `Waiting ${left}`)
     assert.equal(await tab.locator('#news').count(), 1)
   }
 })

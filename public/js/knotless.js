@@ -35,12 +35,14 @@ function tick() {
 tick()
 setInterval(tick, 5000)
 
-/** What stands above the regions: the page's title, and how many are queued. The news says both as they are now. */
+/** What stands above the regions: the page's title, and how many are queued and wait. The news says it as it is now. */
 function head() {
-  const news = document.getElementById('news')
-  if (!news) return
-  document.title = news.dataset.title
-  document.getElementById('queued').textContent = news.dataset.queued
+  const said = document.getElementById('news')?.dataset
+  if (!said) return
+  document.title = said.title
+  document.getElementById('queued').textContent = said.queued
+  const waiting = document.getElementById('n-waiting')
+  if (waiting) waiting.textContent = said.waiting
 }
 document.addEventListener('htmx:after:swap', () => {
   tick()
