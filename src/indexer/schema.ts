@@ -226,6 +226,12 @@ export interface UnusableRefsTable {
   message: string
 }
 
+/** An account whose records about a repository did not find room to wait for it, or waited too long. */
+export interface MissedTable {
+  repo: string
+  did: string
+}
+
 /** What git said instead of a merge's result. */
 export interface MergeFaultTable {
   pull: string
@@ -277,4 +283,5 @@ export interface Schema {
   backfill: BackfillTable
   unusable_refs: UnusableRefsTable
   merge_fault: MergeFaultTable
+  missed: MissedTable
 }

@@ -73,6 +73,36 @@ test('REC-11 over the bound the oldest goes, and one account cannot take every p
   await bench.close()
 })
 
+test('REC-11 whose records found no room, or waited in vain, is read again once the repository is there', async () => {
+  let now = 1_800_000_000_000
+  const bench = await openBench({ now: () => now, waiting: { total: 10, perAccount: 2, forMs: 60_000 } })
+  const jobs = () =>
+    bench.index.sync.all(
+      bench.index.db.selectFrom('backfill').select(['subject', 'state', 'rev']).where('kind', '=', 'account').orderBy('subject'),
+    )
+  await bench.take(
+    ...Array.from({ length: 3 }, (_, n) => put(mallory, 'pull', key(n), pullRecord(), n)),
+    put(dave, 'pull', key(9), pullRecord(), 9),
+  )
+  now += 61_000
+  bench.ingest.maintain()
+  assert.deepEqual([count(bench, 'waiting'), jobs()], [0, []])
+  await bench.take(put(alice, 'repo', 'orchard', repoRecord(), 20))
+  const read = jobs().filter(({ subject }) => subject === mallory || subject === dave)
+  assert.deepEqual(read, [
+    { subject: dave, state: 'pending', rev: null },
+    { subject: mallory, state: 'pending', rev: null },
+  ])
+  bench.index.sync.run(bench.index.db.updateTable('backfill').set({ state: 'done', rev: 'x' }))
+  await bench.take(put(alice, 'repo', 'orchard', repoRecord({ description: 'again' }), 21))
+  assert.deepEqual(
+    jobs().filter(({ state }) => state === 'pending'),
+    [],
+    'once',
+  )
+  await bench.close()
+})
+
 test('REC-11 after a day nothing waits any more', async () => {
   let now = 1_800_000_000_000
   const bench = await openBench({ now: () => now })

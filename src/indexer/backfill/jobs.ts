@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { IndexDatabase } from '../database.ts'
+import { ANEW } from '../ingest/wanted.ts'
 import type { BackfillTable } from '../schema.ts'
 import { bind } from '../sync-queries.ts'
 
@@ -11,6 +12,8 @@ export interface Jobs {
   due(now: number, limit: number): Job[]
   /** When the next one is due; undefined when none waits. */
   nextAt(): number | undefined
+  /** A job is taken up. Gives it as it is to be read: from the beginning when all of it is wanted anew. */
+  begin(job: Job): Job
   /** How far a job came. Nothing is written when the job was widened meanwhile: it has to start again. */
   progress(job: Job, rev: string, progress: string): void
   done(job: Job, rev: string | null, againAt: number): void
@@ -53,13 +56,23 @@ export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
     (p: { subject: string; priority: number; rev: string; progress: string }) =>
       db.updateTable('backfill').set({ rev: p.rev, progress: p.progress }).where('subject', '=', p.subject).where(asWide(p.priority)),
   )
+  const begin = bind(sqlite, ['subject'], (p: { subject: string }) =>
+    db.updateTable('backfill').set({ rev: null, progress: null, next_at: 0 }).where('subject', '=', p.subject).where('next_at', '=', ANEW),
+  )
+  /** What was wanted anew while it was being read stays wanted. */
+  const unlessAnew = <T>(value: T, anew: T) => sql<T>`case when next_at = ${sql.lit(ANEW)} then ${anew} else ${value} end`
+  const ended = ({ state, rev, next_at }: Pick<BackfillTable, 'state' | 'rev' | 'next_at'>) => ({
+    state: unlessAnew<BackfillTable['state']>(state, 'pending'),
+    rev: unlessAnew<string | null>(rev, null),
+    next_at: unlessAnew<number>(next_at, ANEW),
+  })
   const done = bind(
     sqlite,
     ['subject', 'priority', 'rev', 'next_at'],
     ({ subject, priority, ...row }: Pick<BackfillTable, 'subject' | 'priority' | 'rev' | 'next_at'>) =>
       db
         .updateTable('backfill')
-        .set({ ...row, state: 'done', progress: null, tries: 0, error: null })
+        .set({ ...ended({ ...row, state: 'done' }), progress: null, tries: 0, error: null })
         .where('subject', '=', subject)
         .where(asWide(priority)),
   )
@@ -69,14 +82,17 @@ export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
     ({ subject, ...row }: Pick<BackfillTable, 'subject' | 'state' | 'rev' | 'next_at'>) =>
       db
         .updateTable('backfill')
-        .set({ ...row, progress: null, tries: 0, error: null })
+        .set({ ...ended(row), progress: null, tries: 0, error: null })
         .where('subject', '=', subject),
   )
   const later = bind(
     sqlite,
     ['subject', 'next_at', 'tries', 'error'],
-    ({ subject, ...row }: Pick<BackfillTable, 'subject' | 'next_at' | 'tries' | 'error'>) =>
-      db.updateTable('backfill').set(row).where('subject', '=', subject),
+    ({ subject, next_at, ...row }: Pick<BackfillTable, 'subject' | 'next_at' | 'tries' | 'error'>) =>
+      db
+        .updateTable('backfill')
+        .set({ ...row, next_at: unlessAnew<number>(next_at, ANEW) })
+        .where('subject', '=', subject),
   )
   const insert = bind(sqlite, ['subject', 'priority'], (p: { subject: string; priority: number }) =>
     db
@@ -124,6 +140,7 @@ export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
   return {
     due: (now, limit) => due.all({ now, limit }),
     nextAt: () => nextAt.get({})?.at ?? undefined,
+    begin: job => (begin.run({ subject: job.subject }).changes > 0 ? { ...job, rev: null, progress: null } : job),
     progress: ({ subject, priority }, rev, text) => void progress.run({ subject, priority, rev, progress: text }),
     done: ({ subject, priority }, rev, againAt) => void done.run({ subject, priority, rev, next_at: againAt }),
     absent: (subject, againAt) => void finish.run({ subject, state: 'absent', rev: null, next_at: againAt }),

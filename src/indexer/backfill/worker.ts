@@ -78,7 +78,7 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
   async function run(job: Job): Promise<void> {
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(JOB_MS)])
     try {
-      const end = await perform(job, signal)
+      const end = await perform(jobs.begin(job), signal)
       if (end === 'later') jobs.later(job.subject, now() + BUSY_MS, job.tries, null)
       if (end === 'absent') jobs.absent(job.subject, now() + ctx.bounds.absentMs)
     } catch (error) {

@@ -5,6 +5,7 @@ import type { Kind, Usable } from '../validate/usable.ts'
 import type { Accounts } from './accounts.ts'
 import { type Batch, refuse } from './batch.ts'
 import type { RecordEvent } from './events.ts'
+import type { MissedRows } from './missed-rows.ts'
 import type { Held, RecordRows } from './record-rows.ts'
 import type { Repositories } from './repositories.ts'
 import type { About, TypedRows } from './typed-rows.ts'
@@ -24,6 +25,7 @@ export interface Tables {
   records: RecordRows
   typed: TypedRows
   waiting: WaitingRows
+  missed: MissedRows
   repositories: Repositories
   accounts: Accounts
   wanted: Wanted
@@ -41,6 +43,8 @@ export interface Placer {
   remove(batch: Batch, at: Address & { collection: string; rev: string }, kind: Kind, held: Held | undefined): void
   /** What is known of a repository's refs changed: its own answers, and those of the repositories that pulls from it are onto. */
   refsChanged(batch: Batch, repo: string): void
+  /** All of an account's records are to be read, whether or not they were before. */
+  readAgain(batch: Batch, did: string): void
   /** An account's records are to be read. */
   want(batch: Batch, did: string, priority: number): void
 }
@@ -49,7 +53,7 @@ export interface Placer {
 const MOST_TARGETS = 1_000
 
 export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Placer {
-  const { records, typed, waiting, repositories, accounts, wanted } = tables
+  const { records, typed, waiting, missed, repositories, accounts, wanted } = tables
   const targets = bind(sqlite, ['fork', 'limit'], (p: { fork: string; limit: number }) =>
     db.selectFrom('pull').select('repo').distinct().where('head_repo', '=', p.fork).limit(p.limit),
   )
@@ -86,7 +90,8 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     if (record.kind !== 'repo' && record.kind !== 'refs' && !records.known(repo)) {
       waiting.put({ record_id: id, repo, did: at.did, since: batch.time })
       for (const out of waiting.evict(at.did)) {
-        records.forget(out)
+        records.forget(out.record_id)
+        missed.note(out)
         refuse(batch, 'waiting-full')
       }
       batch.wanted = wanted.repository(repo, batch.time) || batch.wanted
@@ -163,5 +168,11 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     batch.wanted = true
   }
 
-  return { insert, replace, place, remove, refsChanged, want }
+  function readAgain(batch: Batch, did: string): void {
+    want(batch, did, priorities.author)
+    wanted.anew(did)
+    batch.wanted = true
+  }
+
+  return { insert, replace, place, remove, refsChanged, readAgain, want }
 }

@@ -7,7 +7,7 @@ import type { ReleaseEvent, SweepEvent } from './events.ts'
 import type { Placer, Tables } from './placer.ts'
 
 export interface Steps {
-  /** Places records that waited for a repository. */
+  /** Places records that waited for a repository; the accounts of those that could not wait are read again. */
   release(batch: Batch, event: ReleaseEvent): void
   /** Leaves tombstones for rows that a list read up to a revision lacks. */
   sweep(batch: Batch, event: SweepEvent): void
@@ -20,7 +20,7 @@ const TOMBSTONE_MS = 7 * 24 * 3_600_000
 const LOOKUP_MS = 24 * 3_600_000
 
 export function createSteps({ db, sqlite }: IndexDatabase, tables: Tables, placer: Placer): Steps {
-  const { records, waiting } = tables
+  const { records, waiting, missed } = tables
   const stored = bind(sqlite, ['id'], (p: { id: number }) =>
     db.selectFrom('record').select(['uri', 'did', 'collection', 'rkey', 'json']).where('id', '=', p.id).where('deleted', '=', 0),
   )
@@ -42,6 +42,7 @@ export function createSteps({ db, sqlite }: IndexDatabase, tables: Tables, place
 
   return {
     release(batch, event) {
+      for (const did of missed.take(event.repo)) placer.readAgain(batch, did)
       const ids = waiting.for(event.repo, STEP)
       for (const id of ids) {
         waiting.remove(id)
@@ -65,8 +66,9 @@ export function createSteps({ db, sqlite }: IndexDatabase, tables: Tables, place
       if (rows.length === STEP && last !== undefined) batch.next.push({ ...event, from: last.rkey })
     },
     tidy(batch) {
-      for (const id of waiting.expire(batch.time)) {
-        records.forget(id)
+      for (const out of waiting.expire(batch.time)) {
+        records.forget(out.record_id)
+        missed.note(out)
         refuse(batch, 'waiting-expired')
       }
       oldTombstones.run({ before: batch.time - TOMBSTONE_MS, limit: 5_000 })

@@ -16,6 +16,7 @@ export const waitingBounds: WaitingBounds = { total: 10_000, perAccount: 1_000, 
 export interface WaitingRow {
   record_id: number
   repo: string
+  did: string
 }
 
 export interface WaitingRows {
@@ -25,10 +26,10 @@ export interface WaitingRows {
   remove(recordId: number): void
   /** The next of those that wait for a repository. */
   for(repo: string, limit: number): number[]
-  /** Takes out what is over the bounds after a record of `did` came in, oldest first, and gives the record ids. */
-  evict(did: string): number[]
+  /** Takes out what is over the bounds after a record of `did` came in, oldest first. */
+  evict(did: string): WaitingRow[]
   /** Takes out what has waited too long, at most 1,000 at a time. */
-  expire(now: number): number[]
+  expire(now: number): WaitingRow[]
   /** A transaction was rolled back: what was counted is counted again. */
   recount(): void
 }
@@ -44,13 +45,19 @@ export function createWaitingRows({ db, sqlite }: IndexDatabase, bounds: Waiting
     db.selectFrom('waiting').select('record_id').where('repo', '=', p.repo).orderBy('record_id').limit(p.limit),
   )
   const oldest = bind(sqlite, ['limit'], (p: { limit: number }) =>
-    db.selectFrom('waiting').select('record_id').orderBy('since').orderBy('record_id').limit(p.limit),
+    db.selectFrom('waiting').select(['record_id', 'repo', 'did']).orderBy('since').orderBy('record_id').limit(p.limit),
   )
   const oldestOf = bind(sqlite, ['did', 'limit'], (p: { did: string; limit: number }) =>
-    db.selectFrom('waiting').select('record_id').where('did', '=', p.did).orderBy('since').orderBy('record_id').limit(p.limit),
+    db
+      .selectFrom('waiting')
+      .select(['record_id', 'repo', 'did'])
+      .where('did', '=', p.did)
+      .orderBy('since')
+      .orderBy('record_id')
+      .limit(p.limit),
   )
   const late = bind(sqlite, ['before'], (p: { before: number }) =>
-    db.selectFrom('waiting').select('record_id').where('since', '<', p.before).limit(1_000),
+    db.selectFrom('waiting').select(['record_id', 'repo', 'did']).where('since', '<', p.before).limit(1_000),
   )
   const count = bind(sqlite, [], () => db.selectFrom('waiting').select(eb => eb.fn.countAll<number>().as('n')))
   const countOf = bind(sqlite, ['did'], (p: { did: string }) =>
@@ -60,12 +67,12 @@ export function createWaitingRows({ db, sqlite }: IndexDatabase, bounds: Waiting
       .where('did', '=', p.did),
   )
 
-  function takeOut(rows: { record_id: number }[]): number[] {
+  function takeOut<Row extends { record_id: number }>(rows: Row[]): Row[] {
     for (const row of rows) {
       const { changes } = remove.run({ id: row.record_id })
       if (total !== undefined) total -= changes
     }
-    return rows.map(row => row.record_id)
+    return rows
   }
 
   return {

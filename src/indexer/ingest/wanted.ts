@@ -11,6 +11,9 @@ export const priorities = { owner: 0, member: 1, former: 2, author: 3 } as const
 /** Repositories that are looked for at a time: names cost nothing to make up. */
 const MOST_LOOKUPS = 10_000
 
+/** In `next_at`: all of it is to be read, also where a reading is under way now, which may have come too early. */
+export const ANEW = -1
+
 export interface Wanted {
   /** The records of an account; true when that is news. */
   account(did: string, priority: number): boolean
@@ -18,6 +21,8 @@ export interface Wanted {
   repository(uri: string, now: number): boolean
   /** An account is to be read again: it came back. */
   again(did: string): void
+  /** All of an account is to be read again, whatever it has written since it was read last. */
+  anew(did: string): void
   /** A transaction was rolled back: what was noted in it is not. */
   forget(): void
 }
@@ -79,7 +84,18 @@ export function createWanted({ db, sqlite }: IndexDatabase): Wanted {
   let pending = 0
   let calls = 0
   const again = bind(sqlite, ['subject'], (p: { subject: string }) =>
-    db.updateTable('backfill').set({ state: 'pending', progress: null, tries: 0, next_at: 0 }).where('subject', '=', p.subject),
+    db
+      .updateTable('backfill')
+      .set({ state: 'pending', progress: null, tries: 0, next_at: 0 })
+      .where('subject', '=', p.subject)
+      .where('next_at', '!=', ANEW),
+  )
+
+  const anew = bind(sqlite, ['subject'], (p: { subject: string }) =>
+    db
+      .updateTable('backfill')
+      .set({ state: 'pending', rev: null, progress: null, tries: 0, next_at: ANEW })
+      .where('subject', '=', p.subject),
   )
 
   function note(subject: string, kind: Row['kind'], priority: number): boolean {
@@ -99,6 +115,7 @@ export function createWanted({ db, sqlite }: IndexDatabase): Wanted {
       return look.run({ subject: uri, now }).changes > 0
     },
     again: did => void again.run({ subject: did }),
+    anew: did => void anew.run({ subject: did }),
     forget() {
       noted.clear()
       looked.clear()

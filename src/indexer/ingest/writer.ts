@@ -5,6 +5,7 @@ import { createAccounts, readStatus } from './accounts.ts'
 import { applyRecord } from './apply-record.ts'
 import { type Batch, startBatch } from './batch.ts'
 import type { IngestEvent } from './events.ts'
+import { createMissedRows } from './missed-rows.ts'
 import { createPlacer } from './placer.ts'
 import { createRecordRows } from './record-rows.ts'
 import { createRepositories } from './repositories.ts'
@@ -53,7 +54,8 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
   const wanted = createWanted(index)
   const tally = createTally(index)
   const unusable = createUnusableRefs(index)
-  const tables = { records, typed, waiting, repositories, accounts, wanted }
+  const missed = createMissedRows(index)
+  const tables = { records, typed, waiting, missed, repositories, accounts, wanted }
   const placer = createPlacer(index, tables)
   const steps = createSteps(index, tables, placer)
 
@@ -126,6 +128,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
     abandon() {
       wanted.forget()
       waiting.recount()
+      missed.forget()
       records.rolledBack()
     },
     cursor: service => tally.cursor(service),

@@ -3,6 +3,7 @@ import * as records from './2026-11-30-a-records.ts'
 import * as typed from './2026-11-30-b-typed.ts'
 import * as work from './2026-11-30-c-work.ts'
 import * as faults from './2026-11-30-d-faults.ts'
+import * as missed from './2026-11-30-e-missed.ts'
 
 /** The index's migrations by dated name, oldest first. One that has shipped is never edited. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -10,4 +11,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '2026-11-30-b-typed': typed,
   '2026-11-30-c-work': work,
   '2026-11-30-d-faults': faults,
+  '2026-11-30-e-missed': missed,
 }
