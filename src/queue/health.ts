@@ -37,7 +37,7 @@ function going(branch: BranchView, lander: string): { parts: HealthParts } {
   const inFlight = new Set(branch.batches.flatMap(batch => batch.members.map(member => member.pull)))
   const waiting = branch.queue.filter(pull => !inFlight.has(pull.pull.uri)).length
   if (lowest !== undefined) {
-    const batch = { waiting, size: lowest.members.length, since: lowest.since, lastLanding }
+    const batch = { waiting, size: lowest.members.length, since: lowest.since, landing: lowest.state === 'landing', lastLanding }
     return ahead === undefined
       ? { parts: { kind: 'checking', ...batch } }
       : { parts: { kind: 'busy', ...batch, ahead: ahead.members.length } }

@@ -71,6 +71,8 @@ test('STA-4 what is going on is said in figures', () => {
   assert.equal(said(history), 'checking: Healthy: 3 waiting, a batch of 2 being checked for 1 min, last landing 2 min ago.')
   fileBatch(history, { tip: HIGH, base: LOW, pulls: pulls.slice(2, 4), runs: { test: 'running' } })
   assert.equal(said(history), 'busy: Healthy: 1 waiting, a batch of 2 being checked for 2 min with one of 2 ahead, last landing 3 min ago.')
+  fileBatch(history, { tip: LOW, pulls: pulls.slice(0, 2), runs: { test: 'success' } })
+  assert.equal(said(history), 'busy: Healthy: 1 waiting, a batch of 2 landing with one of 2 ahead, last landing 4 min ago.')
 })
 
 test('STA-4 an idle queue says so', () => {

@@ -4,8 +4,17 @@ import { ago, clock, code, commit, count, lasting, type Phrase, repoName, say, s
 
 /** Landers and owners are DIDs, times milliseconds since 1970, spans milliseconds. */
 export type HealthParts =
-  | { kind: 'busy'; waiting: number; size: number; since: number; ahead: number; lastLanding?: number | undefined }
-  | { kind: 'checking'; waiting: number; size: number; since: number; lastLanding?: number | undefined }
+  /** `landing`: every check of the batch passed. */
+  | {
+      kind: 'busy'
+      waiting: number
+      size: number
+      since: number
+      landing?: boolean | undefined
+      ahead: number
+      lastLanding?: number | undefined
+    }
+  | { kind: 'checking'; waiting: number; size: number; since: number; landing?: boolean | undefined; lastLanding?: number | undefined }
   | { kind: 'filling'; waiting: number; lander: string; wait: number }
   | { kind: 'waiting'; waiting: number; lander: string; lastLanding?: number | undefined }
   | { kind: 'idle'; lastLanding?: number | undefined }
@@ -39,13 +48,10 @@ export function healthWords(parts: HealthParts): HealthWords {
     case 'busy':
       return line(
         'Healthy:',
-        say`${parts.waiting} waiting, a batch of ${parts.size} being checked for ${lasting(parts.since)} with one of ${parts.ahead} ahead, ${lastLanding(parts.lastLanding)}.`,
+        say`${parts.waiting} waiting, ${lowest(parts)} with one of ${parts.ahead} ahead, ${lastLanding(parts.lastLanding)}.`,
       )
     case 'checking':
-      return line(
-        'Healthy:',
-        say`${parts.waiting} waiting, a batch of ${parts.size} being checked for ${lasting(parts.since)}, ${lastLanding(parts.lastLanding)}.`,
-      )
+      return line('Healthy:', say`${parts.waiting} waiting, ${lowest(parts)}, ${lastLanding(parts.lastLanding)}.`)
     case 'filling':
       return line(
         'Healthy:',
@@ -128,6 +134,11 @@ export function healthWords(parts: HealthParts): HealthWords {
         say`What is queued keeps its place until a runner is back.`,
       )
   }
+}
+
+/** The batch that lands next. */
+function lowest({ size, since, landing }: { size: number; since: number; landing?: boolean | undefined }): Phrase {
+  return landing ? say`a batch of ${size} landing` : say`a batch of ${size} being checked for ${lasting(since)}`
 }
 
 function lastLanding(at: number | undefined): Phrase {

@@ -192,6 +192,7 @@ export const healths: Samples<words.HealthKind, words.HealthParts> = {
   checking: [
     { kind: 'checking', waiting: 5, size: 3, since: earlier(4), lastLanding: earlier(12) },
     { kind: 'checking', waiting: 0, size: 1, since: earlier(1) },
+    { kind: 'checking', waiting: 5, size: 3, since: earlier(4), landing: true, lastLanding: earlier(12) },
   ],
   filling: [{ kind: 'filling', waiting: 2, lander: runner, wait: 2 * MINUTE }],
   waiting: [{ kind: 'waiting', waiting: 2, lander: runner, lastLanding: earlier(12) }],
