@@ -36,3 +36,10 @@ test('the address of an account leads to what it owns, by handle and by DID', as
   assert.match((await get('/?q=carol.test')).text, /carol\.test<\/bdi><\/a> owns no repository that this server knows\./)
   assert.match((await get('/?q=pear')).text, /Nothing here is called “pear”/)
 })
+
+test('what a link to a pull shows elsewhere says where it stands, whose it is and onto what', async () => {
+  const [uri = ''] = orchard.pulls
+  const { text } = await get(`/alice.test/orchard/pulls/carol.test/${uri.slice(uri.lastIndexOf('/') + 1)}`)
+  assert.match(text, /<meta property="og:title" content="Open · [^"]+ · alice\.test\/orchard">/)
+  assert.match(text, /<meta property="og:description" content="Open\. By carol\.test, onto main\.">/)
+})

@@ -110,7 +110,7 @@ export async function pullModel(
     frame: {
       ...frameOf(ctx, request, {
         title: titleWords({ key: 'pull', standing, title: pull.pull.value.title, repo: repoName }),
-        description: `${standing}, onto ${pull.branch}.`,
+        description: `${standing}. By ${accountName(row.pull.author)}, onto ${pull.branch}.`,
         alternateJson: `/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull.pull.uri)}`,
         live: `${path}/events?seen=${at.version}`,
       }),
