@@ -10,6 +10,8 @@ import type { Job } from './jobs.ts'
 /** Of somebody whom no repository names only what authors write can count. */
 const authored = new Set(['repo', 'refs', 'pull', 'state', 'issue'].map(name => `dev.knotless.${name}`))
 const PAGE = 100
+/** Characters of records that are held at a time: several accounts are read at once, and a record may have a megabyte. */
+const PAGE_SIZE = 2 ** 20
 
 /**
  * Reads what an account holds of ours from its own server. The revision is taken before the lists are read and stands for all of them, so
@@ -66,6 +68,7 @@ async function readCollection(
   const listed = new Set<string>()
   let last: string | undefined
   let page: RecordEvent[] = []
+  let size = 0
   const max = ctx.bounds.perCollection
   await ctx.budget.take(from.host, signal)
   for await (const record of ctx.reader.listAllRecords(from.did, from.nsid, { max, signal })) {
@@ -74,9 +77,11 @@ async function readCollection(
     listed.add(event.rkey)
     last = event.rkey
     page.push(event)
-    if (page.length < PAGE) continue
+    size += JSON.stringify(event.record)?.length ?? 0
+    if (page.length < PAGE && size < PAGE_SIZE) continue
     await ctx.ingest.submit(page)
     page = []
+    size = 0
     await ctx.budget.take(from.host, signal)
   }
   const { did, collection, rev } = from
