@@ -24,7 +24,7 @@ export interface Jobs {
   addRelay(collection: string): void
   /** Everything is to be read again: the stream has a gap. */
   restart(): void
-  /** Named accounts that were read long ago are read again: an event may have been lost. */
+  /** Named accounts that were read long ago are read again, since an event may have been lost; and those that were not there, since they may be by now. */
   renew(now: number): void
   pending(): number
   /** Whether anything that did not fail is to be read within moments. */
@@ -115,10 +115,9 @@ export function createJobs({ db, sqlite }: IndexDatabase): Jobs {
         eb
           .selectFrom('backfill')
           .select('subject')
-          .where('state', '=', 'done')
           .where('kind', '=', 'account')
-          .where('priority', '<', 3)
           .where('next_at', '<=', p.now)
+          .where(eb => eb.or([eb.and([eb('state', '=', 'done'), eb('priority', '<', 3)]), eb('state', '=', 'absent')]))
           .limit(p.limit),
       ),
   )
