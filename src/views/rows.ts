@@ -23,6 +23,17 @@ function took(check: CheckLine, now: number): string | undefined {
   return Number.isNaN(ms) || ms < 0 ? undefined : duration(ms)
 }
 
+/** What was done to a pull when its standing began; of what is being checked, for how long counts. */
+const dones: Readonly<Record<string, string>> = {
+  queued: 'queued',
+  'in-batch': 'for',
+  'in-ahead': 'for',
+  landing: 'passed',
+  merged: 'landed',
+  'merged-not-there': 'recorded',
+  closed: 'closed',
+}
+
 const ended = new Set(['success', 'failure', 'error', 'cancelled'])
 const ran = new Set(['running', 'success', 'failure', 'error'])
 
@@ -44,8 +55,9 @@ export function rowTexts({ label, time, words, now }: Tools) {
       const preflights = standing.preflights ?? []
       if (standing.kind === 'queued' && preflights.length > 0)
         return `waiting for its ${preflights.length === 1 ? 'pre-flight' : 'pre-flights'}: ${preflights.map(each => each.name).join(', ')}`
-      if (standing.since !== undefined && standing.kind !== 'open') return html`for ${time(standing.since, 'for')}`
-      return html`opened ${time(pull.createdAt, 'ago')}`
+      const done = standing.since === undefined ? undefined : dones[standing.kind]
+      if (standing.since === undefined || done === undefined) return html`opened ${time(pull.createdAt, 'ago')}`
+      return done === 'for' ? html`being checked for ${time(standing.since, 'for')}` : html`${done} ${time(standing.since, 'ago')}`
     },
 
     /** Who lands, when it was seen, and how it is set. */

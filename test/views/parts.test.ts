@@ -4,7 +4,7 @@ import * as refusals from '../../src/queue/words/refusals.ts'
 import { pageParts } from '../../src/views/render.ts'
 import { byId, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
-import { frame, gardener, hostile, nameless } from './sample.ts'
+import { frame, gardener, hostile, minutesAgo, nameless } from './sample.ts'
 import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
 import { pages } from './sample-rest.ts'
@@ -149,6 +149,22 @@ test('REC-3 records that wait for their time are listed with writer and date to 
     /queued: Wakes in a year\s+written by bob\.test · dated 30 Nov 2027, 14:32 UTC · at:\/\/did:plc:b+\/dev\.knotless\.queue\/3zzzzzzzzzz22/,
   )
   assert.doesNotMatch(renderer().renderPage('repository', { ...repository, sleeping: undefined }), /Waiting for their time/)
+})
+
+test('a row in a list of pulls says what was done to it and when', () => {
+  const { repository } = pages().repository
+  const [row] = repository?.pulls ?? []
+  assert.ok(repository && row)
+  const said = (kind: string) => {
+    const pulls = [{ ...row, standing: { ...row.standing, kind, since: minutesAgo(5), preflights: undefined } }]
+    const { text } = parseHtml(renderer().renderPage('repository', { ...repository, pulls }))
+    return /onto \S+ · ([a-z ]+ 5 min(?: ago)?)/.exec(text)?.[1]
+  }
+  assert.equal(said('queued'), 'queued 5 min ago')
+  assert.equal(said('in-batch'), 'being checked for 5 min')
+  assert.equal(said('landing'), 'passed 5 min ago')
+  assert.equal(said('merged'), 'landed 5 min ago')
+  assert.equal(said('closed'), 'closed 5 min ago')
 })
 
 test('the rows of a page are counted only where it is known how many there are', () => {

@@ -91,7 +91,7 @@ export function repositoryPage(): RepositoryPage {
       { account: runner, lastSeen: minutesAgo(0.3), lands: true },
       { account: nameless, lands: false },
     ],
-    gateway: { here: true, delegated: false },
+    gateway: { did: 'did:web:queue.example', here: true, delegated: false },
     movedTo: { owner: bob, name: 'orchard' },
     mirror: { says: say`Its record names ${{ code: 'refs/heads/main' }} at a commit that no pack holds.`, since: minutesAgo(30) },
     sleeping: [
