@@ -49,6 +49,7 @@ test('HON-2 REC-3 a stranger’s record, and one whose key lies a year ahead, ar
   const pull = world.pull('label-variety')
   const before = await everything()
   assert.match(before[2] ?? '', /Nothing is queued on main/)
+  assert.match(before[0] ?? '', /runner\.test is named as the runner/)
   await write.queue(mallory, pull, 'queued')
   const year = Date.now() + 365 * 24 * 60 * 60_000
   await write.queue(bob, pull, 'queued', { createdAt: new Date(year).toISOString() }, tidAt(year))
@@ -92,7 +93,7 @@ test('REC-7 nobody’s next record goes by a key that does not count yet', async
   await bob.close()
 })
 
-test('NOT-2 whoever watches the queue page sees a record written by hand, without a reload and with the focus kept', async () => {
+test('REA-1 whoever watches the queue page sees a record written by hand, without a reload and with the focus kept', async () => {
   const { page } = visitor
   await visitor.visit(queuePath)
   assert.equal((await placesOn(page)).length, 1)
@@ -118,7 +119,7 @@ test('NOT-2 whoever watches the queue page sees a record written by hand, withou
   assert.equal(await page.evaluate('document.activeElement.name'), 'q')
 })
 
-test('NOT-2 whoever watches a pull’s page sees it queued, ejected and landed', async () => {
+test('STA-1 whoever watches a pull’s page sees it queued, ejected and landed', async () => {
   const { page } = visitor
   const pull = world.pull('csv-semicolons')
   await visitor.visit(world.pathOf(pull))

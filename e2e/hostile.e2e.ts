@@ -170,7 +170,7 @@ test('REC-3 REC-6 REC-12 lying records count for nothing, are counted by reason,
     assert.equal((await bob.visit(path)).status(), 200)
 })
 
-test('STO a refs record that lies leaves what was known, and the repository says so', async () => {
+test('a refs record that lies leaves what was known, and the repository says so', async () => {
   const { carol } = world.people
   const kept = await carol.get('dev.knotless.refs', 'orchard')
   assert.ok(kept)

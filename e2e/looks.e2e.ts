@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { lookAt } from './support/look.ts'
+import { lookAt, looks, twoLooks } from './support/look.ts'
 import { recordsIn } from './support/records.ts'
 import type { Tab } from './support/tab.ts'
 import { queuePath, startWorld, type World } from './support/world.ts'
@@ -79,7 +79,7 @@ async function look(tab: Tab, who: string, [name, path, holds, gone = false]: (t
   assert.match(text, holds)
   assert.doesNotMatch(text, /did:plc:/, 'accounts that have a handle are called by it')
   assert.doesNotMatch(text, /\w\.\.(?!\.)|undefined|NaN|\[object/, 'sentences are whole')
-  await lookAt(tab, `${name}-${who}`, gone ? /status of 404/ : undefined)
+  await lookAt(tab, `${name}-${who}`, gone ? /status of 404/ : undefined, gone && who === 'in' ? twoLooks : looks)
 }
 
 for (const page of pages) {
