@@ -17,7 +17,7 @@ before(async () => {
       renderer: {
         ...renderer,
         renderPage(name, model) {
-          if (name === 'login') throw new Error('secret in the message, at /work/somewhere.ts:7')
+          if (name === 'login') throw new Error('secret in the message, at /srv/somewhere.ts:7')
           return renderer.renderPage(name, model)
         },
       },
