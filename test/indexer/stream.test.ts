@@ -79,8 +79,13 @@ test('after a cut it goes on from its cursor: nothing that was written meanwhile
   await indexed.caughtUp()
   const { db, sync } = indexed.index
   assert.ok(sync.first(db.selectFrom('pull').select('uri').where('uri', '=', uri)))
-  const status = indexed.indexer.status()
-  assert.ok(status.connected && status.connections >= 2 && status.trouble === undefined)
+  await until(
+    () => {
+      const status = indexed.indexer.status()
+      return status.connected && status.connections >= 2 && status.trouble === undefined
+    },
+    { what: 'the connection to be whole again' },
+  )
 })
 
 test('events that come twice, late or in another order end in the same index', async t => {
