@@ -37,6 +37,15 @@ export const perMinute = z
   .transform(Number)
   .refine(number => number >= 10)
 
+/** A whole number within bounds, both taken. */
+export function count(least: number, most: number) {
+  return z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .refine(number => number >= least && number <= most)
+}
+
 /** `host:port`, `[::1]:port`, or a port alone on loopback. */
 export const hostAndPort = z
   .string()

@@ -9,10 +9,16 @@ export interface Metrics {
   requests: Histogram<'route' | 'method' | 'status'>
   unexpected: Counter
   xrpcCache: Counter<'result'>
+  /** Clones and fetches by how they went; pushes likewise; tokens turned away before anybody was known (GWY-6). */
+  gitFetches: Counter<'outcome'>
+  gitPushes: Counter<'outcome'>
+  gitTokensRefused: Counter<'code'>
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry()
+  const counter = <L extends string>(name: string, help: string, label: L) =>
+    new Counter({ name: `knotless_${name}`, help, labelNames: [label], registers: [registry] })
   collectDefaultMetrics({ register: registry, prefix: 'knotless_' })
   return {
     registry,
@@ -24,12 +30,10 @@ export function createMetrics(): Metrics {
       registers: [registry],
     }),
     unexpected: new Counter({ name: 'knotless_unexpected_errors_total', help: 'Errors that should not happen', registers: [registry] }),
-    xrpcCache: new Counter({
-      name: 'knotless_xrpc_cache_total',
-      help: 'Answers by where they came from',
-      labelNames: ['result'],
-      registers: [registry],
-    }),
+    xrpcCache: counter('xrpc_cache_total', 'Answers by where they came from', 'result'),
+    gitFetches: counter('git_fetches_total', 'Requests of clones and fetches, by how they went', 'outcome'),
+    gitPushes: counter('git_pushes_total', 'Pushes that carried commands, by how they went', 'outcome'),
+    gitTokensRefused: counter('git_tokens_refused_total', 'Tokens of pushes turned away before anybody was known, by reason', 'code'),
   }
 }
 
