@@ -11,11 +11,13 @@ import { createRepositoryCache, type RepositoryCache } from '../indexer/read.ts'
 import { foldRepository } from '../queue/fold.ts'
 import { createRenderer, type Renderer } from '../views/render.ts'
 import { keepClientKey } from './auth/client-key.ts'
-import { logInScope } from './auth/client-metadata.ts'
-import { createOAuth, type OAuth } from './auth/oauth.ts'
+import { logInScope, metadataPath } from './auth/client-metadata.ts'
+import { createOAuth, type OAuth, type OAuthKind } from './auth/oauth.ts'
 import { createSeal, deriveKey } from './auth/seal.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
+import { createSharedLock, type SharedLock } from './auth/shared-lock.ts'
 import type { Config } from './config.ts'
+import { createDelegations, type KeptDelegations } from './gateway/delegations.ts'
 import { type Cookies, cookiesFor } from './http/cookies.ts'
 import { createFormTokens, type FormTokens } from './http/form-tokens.ts'
 import { createIds, type Ids } from './ids.ts'
@@ -42,7 +44,10 @@ export interface Context {
   readonly indexer: Indexer
   /** Repositories folded, each kept until something about it changes. */
   readonly repositories: RepositoryCache
+  /** What one process at a time does, of those that share the database. */
+  readonly lock: SharedLock
   readonly oauth: OAuth
+  readonly delegations: KeptDelegations
   readonly sessions: Sessions
   readonly cookies: Cookies
   readonly formTokens: FormTokens
@@ -74,26 +79,19 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       overrides.identity ?? createIdentity({ plcUrl, fetch, now, ...(handleResolver === undefined ? {} : { handleResolver }) })
     const sessions = createSessions({ db, ids, now, loopback: config.loopback })
     const key = config.loopback ? undefined : await keepClientKey(config.dataDir, seal)
-    const oauth = createOAuth(
-      {
-        db,
-        seal,
-        now,
-        fetch,
-        identity,
-        plcUrl,
-        publicUrl: config.publicUrl,
-        loopback: config.loopback,
-        allowHttp: config.allowLoopback,
-        key,
-      },
-      {
-        name: 'log-in',
-        scope: logInScope,
-        callbackPath: '/oauth/callback',
-        onGone: did => void endSessions(sessions, did, { logger, at: now() }),
-      },
-    )
+    // Leases are between processes, so that they go by the clock that those share.
+    const lock = createSharedLock({ db, now: Date.now, holder: ids.secret().slice(0, 16) })
+    const { publicUrl, loopback, allowLoopback: allowHttp } = config
+    const oauthClient = (kind: OAuthKind) =>
+      createOAuth({ db, seal, now, fetch, identity, plcUrl, publicUrl, loopback, allowHttp, key, lock }, kind)
+    const oauth = oauthClient({
+      name: 'log-in',
+      scope: logInScope,
+      callbackPath: '/oauth/callback',
+      metadataPath,
+      onGone: did => void endSessions(sessions, did, { logger, at: now() }),
+    })
+    const delegations = createDelegations({ database, now, logger, identity, lock, loopback, createOAuth: oauthClient })
     const reader = overrides.reader ?? createReader({ identity, fetch, now })
     const mirrors = createMirrors(join(config.dataDir, 'mirrors'))
     return {
@@ -122,7 +120,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
           failed: error => logger.error({ err: error }, 'a part of the index failed'),
         }),
       repositories: createRepositoryCache({ index: database, now, fold: foldRepository }),
+      lock,
       oauth,
+      delegations,
       sessions,
       cookies: cookiesFor(config),
       formTokens: createFormTokens(deriveKey(config.secret, 'form tokens')),

@@ -9,6 +9,7 @@ import { serveMetrics } from './metrics.ts'
 
 const HOUR = 60 * 60_000
 const PURGE_EVERY = 10 * 60_000
+const RENEW_EVERY = 60_000
 
 /** The program around the app: its ports and what runs beside requests. */
 export interface Server {
@@ -27,7 +28,8 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const context = await createContext(config, overrides)
   const app = await createApp(context)
   let metrics: HttpServer | undefined
-  let purging: NodeJS.Timeout | undefined
+  const timers: NodeJS.Timeout[] = []
+  let renewing = Promise.resolve()
   let stopping: Promise<void> | undefined
 
   async function start(): Promise<void> {
@@ -37,13 +39,25 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     }
     await app.listen({ host: config.host, port: config.port })
     context.indexer.start()
-    purging = setInterval(() => void purge(context), PURGE_EVERY)
-    purging.unref()
+    timers.push(
+      setInterval(() => void purge(context), PURGE_EVERY),
+      setInterval(renew, RENEW_EVERY),
+    )
+    for (const timer of timers) timer.unref()
     await purge(context)
+    renew()
+  }
+
+  /** Renews what owners gave, one pass after the other. */
+  function renew(): void {
+    renewing = renewing
+      .then(() => context.delegations.renew())
+      .catch((error: unknown) => context.logger.error({ err: error }, 'delegations could not be renewed'))
   }
 
   async function stopAll(): Promise<void> {
-    clearInterval(purging)
+    for (const timer of timers) clearInterval(timer)
+    await renewing
     await app.close()
     if (metrics !== undefined) {
       const closing = metrics

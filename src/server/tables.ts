@@ -6,7 +6,24 @@ export type ServerTables = {
   web_session: WebSessionRow
   oauth_state: SealedRow
   oauth_session: SealedRow
+  delegation: DelegationRow
+  lease: LeaseRow
 }
+
+/** The last thing that an owner gave, or took back. Its tokens lie sealed in `oauth_session`. */
+export type DelegationRow = {
+  did: string
+  given_at: number
+  /** When its server lets it end at the latest. */
+  until: number
+  /** When it is to be renewed. */
+  due_at: number
+  ended_at: number | null
+  why: 'withdrawn' | 'revoked' | 'expired' | 'moved' | null
+}
+
+/** What one process at a time does. */
+export type LeaseRow = { name: string; holder: string; until: number }
 
 export type WebSessionRow = {
   /** SHA-256 of the id in the cookie; the id itself is kept nowhere. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { jwksPath, metadataPath } from './auth/client-metadata.ts'
+import { delegationMetadataPath, jwksPath, metadataPath } from './auth/client-metadata.ts'
 import type { Context } from './context.ts'
 
 const HOUR = 'public, max-age=3600'
@@ -29,5 +29,6 @@ export function serveWellKnown(app: FastifyInstance, ctx: Context): void {
   )
   if (ctx.config.loopback) return
   app.get(metadataPath, (_request, reply) => reply.header('cache-control', HOUR).send(ctx.oauth.metadata))
+  app.get(delegationMetadataPath, (_request, reply) => reply.header('cache-control', HOUR).send(ctx.delegations.oauth.metadata))
   app.get(jwksPath, (_request, reply) => reply.header('cache-control', HOUR).send(ctx.oauth.jwks))
 }

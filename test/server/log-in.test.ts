@@ -83,6 +83,7 @@ test('what was granted is checked, not what was asked: a grant that lacks someth
     name: 'wanting',
     scope: 'atproto repo:dev.knotless.queue?action=create other:thing',
     callbackPath: '/oauth/callback',
+    metadataPath: '/oauth-client-metadata.json',
     onGone() {},
   }
   const oauth = createOAuth({ ...context, seal, publicUrl, plcUrl, loopback: true, allowHttp: true }, wanted)

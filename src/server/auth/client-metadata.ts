@@ -3,8 +3,21 @@ import { type OAuthClientMetadataInput, oauthClientMetadataSchema } from '@atpro
 /** The one right that log-in asks for: to write queue records as the person, and nothing else. */
 export const logInScope = 'atproto repo:dev.knotless.queue?action=create'
 
-/** Paths at which the client's documents are served, off loopback. */
+/**
+ * What a delegation asks for (GWY-1): to write git states and merged states, and requeues; and to upload packs, which is a right of its own. A put
+ * may create, so that it needs both actions.
+ */
+export const delegationScope = [
+  'atproto',
+  'repo:dev.knotless.refs?action=create&action=update',
+  'repo:dev.knotless.state?action=create',
+  'repo:dev.knotless.queue?action=create',
+  'blob:application/octet-stream',
+].join(' ')
+
+/** Paths at which the clients' documents are served, off loopback. */
 export const metadataPath = '/oauth-client-metadata.json'
+export const delegationMetadataPath = '/oauth-delegation-metadata.json'
 export const jwksPath = '/oauth/jwks.json'
 
 /**
@@ -16,6 +29,7 @@ export function clientMetadata(options: {
   loopback: boolean
   scope: string
   callbackPath: string
+  metadataPath: string
 }): OAuthClientMetadataInput {
   const { publicUrl, scope } = options
   const redirect = `${publicUrl}${options.callbackPath}`
@@ -38,7 +52,7 @@ export function clientMetadata(options: {
   }
   return oauthClientMetadataSchema.parse({
     ...common,
-    client_id: `${publicUrl}${metadataPath}`,
+    client_id: `${publicUrl}${options.metadataPath}`,
     application_type: 'web',
     token_endpoint_auth_method: 'private_key_jwt',
     token_endpoint_auth_signing_alg: 'ES256',

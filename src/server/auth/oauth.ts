@@ -4,7 +4,6 @@ import {
   type NodeSavedSession,
   type NodeSavedState,
   OAuthCallbackError,
-  requestLocalLock,
   TokenRevokedError,
 } from '@atproto/oauth-client-node'
 import { z } from 'zod'
@@ -19,11 +18,12 @@ import type { keepClientKey } from './client-key.ts'
 import { clientMetadata, grants } from './client-metadata.ts'
 import type { Seal } from './seal.ts'
 import { createSealedStore, type JsonStore } from './sealed-store.ts'
+import type { SharedLock } from './shared-lock.ts'
 
 /** What came of a log-in. `state` is what `begin` was given, where the log-in is known. */
 export type Finished =
   | { ok: true; did: Did; state: string }
-  | { ok: false; why: 'denied' | 'stale' | 'too-little' | 'failed'; state?: string; cause?: unknown }
+  | { ok: false; why: 'denied' | 'stale' | 'too-little' | 'not-taken' | 'failed'; state?: string; cause?: unknown }
 
 /** An OAuth client of this server with its grants, one per account. */
 export interface OAuth {
@@ -33,11 +33,16 @@ export interface OAuth {
   begin(did: Did, state: string): Promise<{ ok: true; href: string } | { ok: false; cause: unknown }>
   /**
    * Takes the answer that the person's browser brings back. Each answer is good once, and only where `isOurs` takes the state that `begin` was
-   * given: an answer that another browser brings is left for the one that waits for it.
+   * given: an answer that another browser brings is left for the one that waits for it. A grant of an account that `takes` refuses (`not-taken`), or
+   * of less than was asked for, is taken back at once; what stood before it stands.
    */
-  finish(params: URLSearchParams, isOurs: (state: string) => boolean): Promise<Finished>
-  /** The right to act for an account; undefined when its grant is gone. Refreshes it when that is due. Throws when that cannot be told now. */
-  restore(did: Did): Promise<AccountSession | undefined>
+  finish(params: URLSearchParams, isOurs: (state: string) => boolean, takes?: (did: Did, state: string) => boolean): Promise<Finished>
+  /**
+   * The right to act for an account; undefined when its grant is gone. Refreshes it when that is due, or `now`. Throws when that cannot be told now.
+   */
+  restore(did: Did, now?: boolean): Promise<AccountSession | undefined>
+  /** Origin of the server that an account's grant is used at; undefined without a grant. */
+  serverOf(did: Did): Promise<string | undefined>
   /** Takes the grant back at the account's server and forgets it. Gives false when the server was not reached; forgotten it is in any case. */
   revoke(did: Did): Promise<boolean>
 }
@@ -53,86 +58,148 @@ export interface OAuthContext {
   /** Plain http to account servers: a local network. */
   allowHttp: boolean
   plcUrl: string
+  /** One process at a time uses a refresh token, which is good once. */
+  lock: SharedLock
   /** Off loopback; see `keepClientKey`. */
   key?: Awaited<ReturnType<typeof keepClientKey>> | undefined
 }
 
 const ANSWER_BYTES = 1_000_000
+const UPLOAD_PATH = '/xrpc/com.atproto.repo.uploadBlob'
+
+/** What makes one OAuth client another than the rest. */
+export interface OAuthKind {
+  /** What its stores are called. */
+  name: string
+  scope: string
+  callbackPath: string
+  /** Where its metadata is served, off loopback. */
+  metadataPath: string
+  /** Told of an account whose grant ended without our doing, and by what. */
+  onGone: (did: Did, cause: unknown) => void
+}
 
 /**
- * An OAuth client by name: its stores are its own, so that the grant of one is never replaced by another's. `onGone` is told of accounts
- * whose grant ended without our doing.
+ * An OAuth client by name: its stores are its own, so that the grant of one is never replaced by another's. A grant that comes in lies in a store
+ * beside the standing ones until it was looked at: the library ends the grant that an account has in the store that a new one is put into.
  */
-export function createOAuth(
-  ctx: OAuthContext,
-  client: { name: string; scope: string; callbackPath: string; onGone: (did: Did) => void },
-): OAuth {
+export function createOAuth(ctx: OAuthContext, kind: OAuthKind): OAuth {
   const { db, seal, now } = ctx
-  const storeOf = (table: 'oauth_state' | 'oauth_session') => createSealedStore({ db, seal, now, table, client: client.name })
-  const sessions = storeOf('oauth_session')
+  const storeOf = (table: 'oauth_state' | 'oauth_session', client = kind.name) => createSealedStore({ db, seal, now, table, client })
+  const sessions = typed(storeOf('oauth_session'), savedSession)
+  const arrivals = typed(storeOf('oauth_session', `${kind.name}, coming in`), savedSession)
   const states = typed(storeOf('oauth_state'), savedState)
-  const oauth = new NodeOAuthClient({
-    clientMetadata: clientMetadata({ ...ctx, ...client }),
+  const shared = {
+    clientMetadata: clientMetadata({ ...ctx, ...kind }),
     ...(ctx.key === undefined ? {} : { keyset: [ctx.key] }),
     stateStore: states,
-    sessionStore: typed(sessions, savedSession),
     handleResolver: resolverOf(ctx.identity),
     plcDirectoryUrl: ctx.plcUrl,
     allowHttp: ctx.allowHttp,
-    fetch: asWebFetch(ctx.fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 5_000, totalMs: 15_000 }),
-    requestLock: requestLocalLock,
+    fetch: fetchFor(ctx.fetch),
+  }
+  const lockOf = (name: string) => `${kind.name} ${name}`
+  const oauth = new NodeOAuthClient({
+    ...shared,
+    sessionStore: sessions,
+    requestLock: (name, work) => ctx.lock.run(lockOf(name), work),
     onSessionDeleted(sub, cause) {
       const did = parseDid(sub)
-      if (did !== undefined && !(cause instanceof TokenRevokedError)) client.onGone(did)
+      if (did !== undefined && !(cause instanceof TokenRevokedError)) kind.onGone(did, cause)
     },
+  })
+  const incoming = new NodeOAuthClient({
+    ...shared,
+    sessionStore: arrivals,
+    requestLock: (name, work) => ctx.lock.run(`${lockOf(name)}, coming in`, work),
   })
 
   async function begin(did: Did, state: string) {
     try {
-      const url = await oauth.authorize(did, { state, scope: client.scope })
+      const url = await oauth.authorize(did, { state, scope: kind.scope })
       return { ok: true as const, href: url.href }
     } catch (cause) {
       return { ok: false as const, cause }
     }
   }
 
-  async function finish(params: URLSearchParams, isOurs: (state: string) => boolean): Promise<Finished> {
+  async function finish(
+    params: URLSearchParams,
+    isOurs: (state: string) => boolean,
+    takes: (did: Did, state: string) => boolean = () => true,
+  ): Promise<Finished> {
     const begun = await states.get(params.get('state') ?? '')
     if (begun?.appState === undefined || !isOurs(begun.appState)) return { ok: false, why: 'stale' }
     try {
-      const { session, state } = await oauth.callback(params)
+      const { session, state } = await incoming.callback(params)
       const did = parseDid(session.did)
       if (did === undefined || state === null) return { ok: false, why: 'failed' }
       const { scope } = await session.getTokenInfo(false)
-      if (grants(scope, client.scope)) return { ok: true, did, state }
-      await revoke(did)
-      return { ok: false, why: 'too-little', state }
+      const wrong = grants(scope, kind.scope) ? (takes(did, state) ? undefined : 'not-taken') : 'too-little'
+      if (wrong === undefined) await ctx.lock.run(lockOf(`@atproto-oauth-client-${did}`), () => takeIn(did))
+      // What came in and does not do, or what stood until now.
+      await end(incoming, arrivals, did)
+      return wrong === undefined ? { ok: true, did, state } : { ok: false, why: wrong, state }
     } catch (cause) {
       return failureOf(cause)
     }
   }
 
-  async function restore(did: Did) {
+  /** Exchanges the standing grant of an account with the one that came in, under the lock that refreshing takes as well. */
+  async function takeIn(did: Did): Promise<void> {
+    const before = await sessions.get(did)
+    const arrived = await arrivals.get(did)
+    if (arrived === undefined) throw new Error('the grant that came in was replaced by another')
+    await sessions.set(did, arrived)
+    if (before === undefined) await arrivals.del(did)
+    else await arrivals.set(did, before)
+  }
+
+  async function restore(did: Did, refresh = false) {
     if ((await sessions.get(did)) === undefined) return undefined
     try {
-      return sessionOfOAuth(await oauth.restore(did))
+      return sessionOfOAuth(await oauth.restore(did, refresh ? true : 'auto'))
     } catch (error) {
       if ((await sessions.get(did)) === undefined) return undefined
       throw error
     }
   }
 
-  async function revoke(did: Did) {
-    try {
-      await oauth.revoke(did)
-      return true
-    } catch {
-      await sessions.del(did)
-      return false
-    }
+  async function serverOf(did: Did) {
+    const kept = await sessions.get(did)
+    return kept && new URL(kept.tokenSet.aud).origin
   }
 
-  return { metadata: oauth.clientMetadata, jwks: oauth.jwks, begin, finish, restore, revoke }
+  return {
+    metadata: oauth.clientMetadata,
+    jwks: oauth.jwks,
+    begin,
+    finish,
+    restore,
+    serverOf,
+    revoke: did => end(oauth, sessions, did),
+  }
+}
+
+/** An upload is answered when it is through, so that it has longer until the first byte. */
+function fetchFor(fetch: GuardedFetch): typeof globalThis.fetch {
+  const usual = asWebFetch(fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 5_000, totalMs: 15_000 })
+  const upload = asWebFetch(fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 120_000, totalMs: 120_000 })
+  return (input, init) => {
+    const url = input instanceof Request ? input.url : input
+    return new URL(url).pathname === UPLOAD_PATH ? upload(input, init) : usual(input, init)
+  }
+}
+
+/** Takes a grant back at its server and forgets it. False when the server was not reached. */
+async function end(client: NodeOAuthClient, store: { del(key: string): Promise<void> }, did: Did): Promise<boolean> {
+  try {
+    await client.revoke(did)
+    return true
+  } catch {
+    await store.del(did)
+    return false
+  }
 }
 
 function failureOf(cause: unknown): Finished {
