@@ -59,6 +59,9 @@ export const words = {
 
   diffTooBig: () => 'Comparing the branches needs more memory or time than is given to it.',
 
+  unknownAuthor: () => 'unknown',
+  untitled: () => 'Untitled pull',
+
   notARepository: () => 'The directory is no git repository with SHA-1 objects.',
   shallow: () => 'The repository is a shallow clone: fetch its whole history first (git fetch --unshallow).',
   missingObjects: () => 'The repository lacks objects of its own history.',
