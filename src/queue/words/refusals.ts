@@ -16,7 +16,11 @@ export type RefusalCode =
   | 'checks-failed'
   | 'queue-only'
   | 'not-delegated'
+  | 'wrong-gateway'
   | 'not-lander'
+  | 'force-refused'
+  | 'tree-differs'
+  | 'nothing-to-land'
   | 'clock'
   | 'branch-moved'
   | 'head-moved'
@@ -43,8 +47,24 @@ export interface Refusal {
 /** What was asked for. */
 export type Act = 'queue' | 'leave' | 'merge'
 
+/** What was asked of the gateway: a push, a landing, a merge, a commit. */
+export type WriteAct = 'push' | 'land' | 'merge' | 'commit'
+
 /** How a refusal of an act starts. */
-export const LEADS: Readonly<Record<Act, string>> = { queue: 'Not queued', leave: 'Nothing done', merge: 'Not merged' }
+export const LEADS: Readonly<Record<Act | WriteAct, string>> = {
+  queue: 'Not queued',
+  leave: 'Nothing done',
+  merge: 'Not merged',
+  push: 'Not pushed',
+  land: 'Not landed',
+  commit: 'Not committed',
+}
+
+/** How a delegation stands that does not let this server write. Times in milliseconds since 1970. */
+export type NoDelegation =
+  | { state: 'never' }
+  | { state: 'withdrawn'; at: number }
+  | { state: 'lost'; at: number; why: 'revoked' | 'expired' | 'moved' }
 
 interface Repo {
   /** The owner's DID. */
@@ -83,7 +103,7 @@ export function headGone(act: Act, head: string, repo: Repo): Refusal {
 }
 
 /** ADM-1. `people` are the DIDs of owner and collaborators. */
-export function notAllowed(act: Act, people: readonly string[]): Refusal {
+export function notAllowed(act: Act | WriteAct, people: readonly string[]): Refusal {
   return {
     code: 'not-allowed',
     message: say`${LEADS[act]}: only ${list(people.map(who))} can do that here.`,
@@ -101,13 +121,13 @@ export function signedOut(act: Act, people: readonly string[]): Refusal {
   }
 }
 
-/** ADM-2; with `mergeInto` PRO-4: a merge into a branch whose queue nothing lands. */
-export function noRunners(repo: Repo, mergeInto?: string): Refusal {
+/** ADM-2; with `mergeInto` PRO-4: a merge (or another `act`) into a branch whose queue nothing lands. */
+export function noRunners(repo: Repo, mergeInto?: string, act: WriteAct = 'merge'): Refusal {
   const name = repoName(repo.owner, repo.name)
   if (mergeInto !== undefined) {
     return {
       code: 'no-runners',
-      message: say`Not merged: ${mergeInto} takes pulls only through the queue, and ${name} names no runner that would land one.`,
+      message: say`${LEADS[act]}: ${mergeInto} takes pulls only through the queue, and ${name} names no runner that would land one.`,
       advice: say`The owner can name a runner, or take the rule off ${mergeInto}.`,
     }
   }
@@ -199,12 +219,12 @@ export function checksFailed(parts: { workflows: readonly string[]; head: string
   }
 }
 
-/** PRO-3. */
-export function queueOnly(branch: string): Refusal {
+/** PRO-3, GWY-2. */
+export function queueOnly(branch: string, act: WriteAct = 'merge'): Refusal {
   return {
     code: 'queue-only',
-    message: say`Not merged: ${branch} takes pulls only through the queue.`,
-    advice: say`Add it to the merge queue instead.`,
+    message: say`${LEADS[act]}: ${branch} takes pulls only through the queue.`,
+    advice: act === 'merge' ? say`Add it to the merge queue instead.` : say`Open a pull onto ${branch} and add it to the merge queue.`,
   }
 }
 
@@ -217,13 +237,37 @@ export function mergeNotBuilt(): Refusal {
   }
 }
 
-export function notDelegated(act: Act, owner: string, isOwner: boolean): Refusal {
+/**
+ * GWY-1, ADM-10. Without `delegation` nothing is said of why. `settingsUrl` is where the owner gives it.
+ */
+export function notDelegated(
+  act: Act | WriteAct,
+  owner: string,
+  isOwner: boolean,
+  more: { delegation?: NoDelegation | undefined; settingsUrl?: string | undefined } = {},
+): Refusal {
+  const whom = isOwner ? say`you` : say`${who(owner)}`
+  const why = more.delegation === undefined ? [] : say`, ${whyNone(more.delegation)}`
+  const where = more.settingsUrl === undefined ? [] : say` (${code(more.settingsUrl)})`
   return {
     code: 'not-delegated',
-    message: isOwner
-      ? say`${LEADS[act]}: this server may not write for you.`
-      : say`${LEADS[act]}: this server may not write for ${who(owner)}.`,
-    advice: isOwner ? say`Give the delegation in your settings.` : say`Ask ${who(owner)} to give the delegation in their settings.`,
+    message: say`${LEADS[act]}: this server may not write for ${whom}${why}.`,
+    advice: isOwner
+      ? say`Give the delegation in your settings${where}.`
+      : say`Ask ${whom} to give the delegation in their settings${where}.`,
+  }
+}
+
+function whyNone(delegation: NoDelegation): Phrase {
+  if (delegation.state === 'never') return say`as no delegation was given`
+  if (delegation.state === 'withdrawn') return say`as the delegation was withdrawn ${ago(delegation.at)}`
+  switch (delegation.why) {
+    case 'revoked':
+      return say`as the delegation was revoked at the account’s server ${ago(delegation.at)}`
+    case 'expired':
+      return say`as the delegation ran out ${ago(delegation.at)}`
+    case 'moved':
+      return say`as the account moved to another server ${ago(delegation.at)} and the delegation does not move with it`
   }
 }
 
@@ -262,7 +306,7 @@ export function headMoved(act: Act, head: string): Refusal {
   }
 }
 
-export function notABatch(detail: string): Refusal {
+export function notABatch(detail: string | Phrase): Refusal {
   return { code: 'not-a-batch', message: say`Not landed: the push is not a batch of queued pulls.`, advice: say`${detail}` }
 }
 

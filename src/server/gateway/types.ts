@@ -23,6 +23,8 @@ export interface ChainCommit {
   lastLine: string
   /** The message is within bounds and holds no control characters (GWY-4). */
   clean: boolean
+  /** The repository that the pull of the last line is onto, where that was read and is another one. */
+  elsewhere?: string | undefined
   /**
    * The pull of the last line merged at its present head onto this commit's first parent by the gateway. `unread`: its head, or what git makes of
    * it, cannot be had; absent where the last line names no pull of the repository.
@@ -46,6 +48,8 @@ export interface MoveFacts {
   forward: boolean
   /** The first-parent chain from the old commit to the new one, oldest first; `too-long` over the bound, `none` when it never meets the old commit. */
   chain?: readonly ChainCommit[] | 'too-long' | 'none' | undefined
+  /** The tree of the old commit, where the chain is given: no empty commit lands (BLD-8). */
+  baseTree?: string | undefined
   checks?: LandingChecks | undefined
 }
 
@@ -62,6 +66,8 @@ export interface GatewayQuestion {
   caller: Did
   /** This server. */
   server: Did
+  /** Where owners give and withdraw the delegation, as an absolute address; said where one is missing (GWY-1). */
+  settingsUrl?: string | undefined
   delegation: Delegation
   /** Folded from fresh reads. */
   view: RepositoryView

@@ -31,6 +31,7 @@ const said = {
     const { reason, says } = words.ejectionWords(parts)
     return { reason: text(reason), says: text(says) }
   }),
+  audit: spoken(samples.audits, parts => words.auditText(parts, names)),
   leave: spoken(samples.leaves, parts => {
     const { question, beside } = words.leaveWords(parts)
     return { question: text(question), beside: text(beside), page: text(words.leavePageWords(samples.sampleTitle, parts)) }
