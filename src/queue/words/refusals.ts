@@ -338,12 +338,17 @@ const upstreamFaults = {
 /** What was wrong with an account server. */
 export type UpstreamFault = keyof typeof upstreamFaults
 
+/** The same as the end of a sentence about the server. */
+export function upstreamWords(how: UpstreamFault): string {
+  return upstreamFaults[how]
+}
+
 /**
  * An account server that was silent, refused, or answered with what cannot be used. `settled` says that reading has shown that nothing was
  * written (STO-7); otherwise nothing is claimed.
  */
 export function upstreamFailed(act: Act, server: string, how: UpstreamFault, settled: boolean): Refusal {
-  const what = upstreamFaults[how]
+  const what = upstreamWords(how)
   return settled
     ? { code: 'upstream-failed', message: say`${LEADS[act]}: ${server} ${what}.`, advice: say`Nothing was written. Try again in a minute.` }
     : {
