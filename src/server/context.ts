@@ -11,7 +11,7 @@ import { createRepositoryCache, type RepositoryCache } from '../indexer/read.ts'
 import { foldRepository } from '../queue/fold.ts'
 import { createRenderer, type Renderer } from '../views/render.ts'
 import { keepClientKey } from './auth/client-key.ts'
-import { logInScope, metadataPath } from './auth/client-metadata.ts'
+import { logInScope, metadataPath, repositoryScope } from './auth/client-metadata.ts'
 import { createOAuth, type OAuth, type OAuthKind } from './auth/oauth.ts'
 import { createSeal, deriveKey } from './auth/seal.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
@@ -87,6 +87,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     const oauth = oauthClient({
       name: 'log-in',
       scope: logInScope,
+      more: repositoryScope,
       callbackPath: '/oauth/callback',
       metadataPath,
       onGone: did => void endSessions(sessions, did, { logger, at: now() }),

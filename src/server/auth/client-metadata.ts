@@ -3,6 +3,9 @@ import { type OAuthClientMetadataInput, oauthClientMetadataSchema } from '@atpro
 /** The one right that log-in asks for: to write queue records as the person, and nothing else. */
 export const logInScope = 'atproto repo:dev.knotless.queue?action=create'
 
+/** What it asks for beside that once an owner wants to change settings of a repository: to write their repository records. */
+export const repositoryScope = 'repo:dev.knotless.repo?action=create&action=update'
+
 /**
  * What a delegation asks for (GWY-1): to write git states and merged states, and requeues; and to upload packs, which is a right of its own. A put
  * may create, so that it needs both actions.
@@ -58,10 +61,4 @@ export function clientMetadata(options: {
     token_endpoint_auth_signing_alg: 'ES256',
     jwks_uri: `${publicUrl}${jwksPath}`,
   })
-}
-
-/** Whether everything that was asked for was granted; servers drop what they do not know without a word. */
-export function grants(granted: string, wanted: string): boolean {
-  const parts = new Set(granted.split(/\s+/))
-  return wanted.split(' ').every(part => parts.has(part))
 }

@@ -14,8 +14,10 @@ import { sessionOfOAuth } from '../../atproto/oauth-session.ts'
 import type { AccountSession } from '../../atproto/session.ts'
 import { asWebFetch } from '../../atproto/web-fetch.ts'
 import type { ServerDb } from '../tables.ts'
+import { readAsked, writeAsked } from './asked.ts'
 import type { keepClientKey } from './client-key.ts'
-import { clientMetadata, grants } from './client-metadata.ts'
+import { clientMetadata } from './client-metadata.ts'
+import { common, grants, union } from './scopes.ts'
 import type { Seal } from './seal.ts'
 import { createSealedStore, type JsonStore } from './sealed-store.ts'
 import type { SharedLock } from './shared-lock.ts'
@@ -29,18 +31,23 @@ export type Finished =
 export interface OAuth {
   readonly metadata: NodeOAuthClient['clientMetadata']
   readonly jwks: NodeOAuthClient['jwks']
-  /** The address at the account's server where the person goes on. `why` is for the log. */
-  begin(did: Did, state: string): Promise<{ ok: true; href: string } | { ok: false; cause: unknown }>
+  /**
+   * The address at the account's server where the person goes on; `cause` is for the log. Asked for is the client's scope, all that the account
+   * has granted before, since one grant takes the place of the other, and `more` of what the client may ask for.
+   */
+  begin(did: Did, state: string, more?: string): Promise<{ ok: true; href: string } | { ok: false; cause: unknown }>
   /**
    * Takes the answer that the person's browser brings back. Each answer is good once, and only where `isOurs` takes the state that `begin` was
    * given: an answer that another browser brings is left for the one that waits for it. A grant of an account that `takes` refuses (`not-taken`), or
-   * of less than was asked for, is taken back at once; what stood before it stands.
+   * of less than was asked for, is taken back at once; what stood before it stands. So is one of less than the account has granted by now (`stale`).
    */
   finish(params: URLSearchParams, isOurs: (state: string) => boolean, takes?: (did: Did, state: string) => boolean): Promise<Finished>
   /**
    * The right to act for an account; undefined when its grant is gone. Refreshes it when that is due, or `now`. Throws when that cannot be told now.
    */
   restore(did: Did, now?: boolean): Promise<AccountSession | undefined>
+  /** What an account has granted, as its server said it; undefined without a grant. */
+  granted(did: Did): Promise<string | undefined>
   /** Origin of the server that an account's grant is used at; undefined without a grant. */
   serverOf(did: Did): Promise<string | undefined>
   /** Takes the grant back at the account's server and forgets it. Gives false when the server was not reached; forgotten it is in any case. */
@@ -71,7 +78,10 @@ const UPLOAD_PATH = '/xrpc/com.atproto.repo.uploadBlob'
 export interface OAuthKind {
   /** What its stores are called. */
   name: string
+  /** Asked for every time. */
   scope: string
+  /** What may be asked for beside it, when it is first needed. */
+  more?: string
   callbackPath: string
   /** Where its metadata is served, off loopback. */
   metadataPath: string
@@ -89,8 +99,9 @@ export function createOAuth(ctx: OAuthContext, kind: OAuthKind): OAuth {
   const sessions = typed(storeOf('oauth_session'), savedSession)
   const arrivals = typed(storeOf('oauth_session', `${kind.name}, coming in`), savedSession)
   const states = typed(storeOf('oauth_state'), savedState)
+  const widest = union(kind.scope, kind.more ?? '')
   const shared = {
-    clientMetadata: clientMetadata({ ...ctx, ...kind }),
+    clientMetadata: clientMetadata({ ...ctx, ...kind, scope: widest }),
     ...(ctx.key === undefined ? {} : { keyset: [ctx.key] }),
     stateStore: states,
     handleResolver: resolverOf(ctx.identity),
@@ -114,9 +125,14 @@ export function createOAuth(ctx: OAuthContext, kind: OAuthKind): OAuth {
     requestLock: (name, work) => ctx.lock.run(`${lockOf(name)}, coming in`, work),
   })
 
-  async function begin(did: Did, state: string) {
+  async function granted(did: Did) {
+    return (await sessions.get(did))?.tokenSet.scope
+  }
+
+  async function begin(did: Did, state: string, more = '') {
     try {
-      const url = await oauth.authorize(did, { state, scope: kind.scope })
+      const scope = union(kind.scope, common(widest, union((await granted(did)) ?? '', more)))
+      const url = await oauth.authorize(did, { state: writeAsked({ scope, state }), scope })
       return { ok: true as const, href: url.href }
     } catch (cause) {
       return { ok: false as const, cause }
@@ -129,30 +145,37 @@ export function createOAuth(ctx: OAuthContext, kind: OAuthKind): OAuth {
     takes: (did: Did, state: string) => boolean = () => true,
   ): Promise<Finished> {
     const begun = await states.get(params.get('state') ?? '')
-    if (begun?.appState === undefined || !isOurs(begun.appState)) return { ok: false, why: 'stale' }
+    const asked = readAsked(begun?.appState)
+    if (asked === undefined || !isOurs(asked.state)) return { ok: false, why: 'stale' }
+    const { state } = asked
     try {
-      const { session, state } = await incoming.callback(params)
+      const { session } = await incoming.callback(params)
       const did = parseDid(session.did)
-      if (did === undefined || state === null) return { ok: false, why: 'failed' }
+      if (did === undefined) return { ok: false, why: 'failed', state }
       const { scope } = await session.getTokenInfo(false)
-      const wrong = grants(scope, kind.scope) ? (takes(did, state) ? undefined : 'not-taken') : 'too-little'
-      if (wrong === undefined) await ctx.lock.run(lockOf(`@atproto-oauth-client-${did}`), () => takeIn(did))
+      const judged = grants(scope, asked.scope) ? (takes(did, state) ? undefined : 'not-taken') : 'too-little'
+      const wrong = judged ?? (await ctx.lock.run(lockOf(`@atproto-oauth-client-${did}`), () => takeIn(did)))
       // What came in and does not do, or what stood until now.
       await end(incoming, arrivals, did)
       return wrong === undefined ? { ok: true, did, state } : { ok: false, why: wrong, state }
     } catch (cause) {
-      return failureOf(cause)
+      return failureOf(cause, state)
     }
   }
 
-  /** Exchanges the standing grant of an account with the one that came in, under the lock that refreshing takes as well. */
-  async function takeIn(did: Did): Promise<void> {
+  /**
+   * Exchanges the standing grant of an account with the one that came in, under the lock that refreshing takes as well. Not where that would take
+   * away what was granted by another browser in the meantime.
+   */
+  async function takeIn(did: Did): Promise<'stale' | undefined> {
     const before = await sessions.get(did)
     const arrived = await arrivals.get(did)
     if (arrived === undefined) throw new Error('the grant that came in was replaced by another')
+    if (before !== undefined && !grants(arrived.tokenSet.scope, common(widest, before.tokenSet.scope))) return 'stale'
     await sessions.set(did, arrived)
     if (before === undefined) await arrivals.del(did)
     else await arrivals.set(did, before)
+    return undefined
   }
 
   async function restore(did: Did, refresh = false) {
@@ -175,6 +198,7 @@ export function createOAuth(ctx: OAuthContext, kind: OAuthKind): OAuth {
     jwks: oauth.jwks,
     begin,
     finish,
+    granted,
     restore,
     serverOf,
     revoke: did => end(oauth, sessions, did),
@@ -202,11 +226,10 @@ async function end(client: NodeOAuthClient, store: { del(key: string): Promise<v
   }
 }
 
-function failureOf(cause: unknown): Finished {
-  if (!(cause instanceof OAuthCallbackError)) return { ok: false, why: 'failed', cause }
-  if (cause.state === undefined) return { ok: false, why: 'stale' }
-  const why = cause.params.get('error') === 'access_denied' ? 'denied' : 'failed'
-  return { ok: false, why, state: cause.state, cause }
+function failureOf(cause: unknown, state: string): Finished {
+  if (!(cause instanceof OAuthCallbackError)) return { ok: false, why: 'failed', state, cause }
+  const why = cause.state === undefined ? 'stale' : cause.params.get('error') === 'access_denied' ? 'denied' : 'failed'
+  return { ok: false, why, ...(why === 'stale' ? {} : { state }), cause }
 }
 
 /** Handles by our own look-up, which checks them both ways. */

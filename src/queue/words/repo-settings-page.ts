@@ -1,0 +1,79 @@
+/** What Repository settings says beside its forms: what each is for, what was done, and what an edit would bring about. */
+import { clock, code, count, list, type Phrase, repoName, say, who } from './phrase.ts'
+
+export const sections = {
+  general: say`What the repository is, and the branch that pulls go onto unless they say otherwise.`,
+  runners: say`Who checks pulls and lands the queue. A runner whose own account may push lands; otherwise the first named one does.`,
+  collaborators: say`They may queue, leave, merge and close, as you may. When you remove one, what they queued drops out at once; what they took out stays out.`,
+  former: say`Accounts that were taken out. What they took out of the queue or closed still counts, up to the day they left. Make one void if it should not.`,
+  protection: say`A rule is for one branch, by its exact name. It does not hold your own pushes.`,
+  queueOnly: say`Pulls land only by the queue: nobody merges one or pushes past it, collaborators neither.`,
+  pinned: say`A pull of somebody who may not queue is taken out when it changes after it was queued, until somebody looks and queues it again.`,
+  gateway: say`The server that writes to your account for a runner that is not you, and for collaborators who merge. It lands nothing that breaks the rules.`,
+  transfer: say`Both owners have to say it: you offer the repository here, and the new owner accepts it on this same page. Until then nothing changes.`,
+} as const
+
+/** PRO-4. */
+export function noRunnerWarning(branches: readonly string[]): Phrase {
+  const takes = branches.length === 1 ? 'takes' : 'take'
+  return say`${list(branches.map(code))} ${takes} pulls only through the queue, and no runner is named that would land one: nothing lands there until you name one.`
+}
+
+/** Of two rows for one branch. */
+export const doubled: Phrase = say`More than one rule names it; the stricter holds. Saving a change makes one of them.`
+
+export function lastRunner(): Phrase {
+  return say`With no runner, pulls are merged by hand.`
+}
+
+/** Before the right to write the record is granted. `host` is the account's server. */
+export function rightWords(host: string): Phrase {
+  return say`To change anything here, let this server write your ${code('dev.knotless.repo')} records. ${host} asks you once; you come back to this page.`
+}
+
+export const kept: Phrase = say`What you typed is still here. Nothing is written yet.`
+
+/** After a form, which one. */
+export type DoneKey = 'general' | 'add' | 'remove' | 'move' | 'void' | 'gateway' | 'protection' | 'offer' | 'take-back' | 'accept'
+
+const done: Readonly<Record<DoneKey, Phrase>> = {
+  general: say`Saved.`,
+  add: say`Added.`,
+  remove: say`Removed.`,
+  move: say`Moved.`,
+  void: say`Made void.`,
+  gateway: say`Saved.`,
+  protection: say`Saved.`,
+  offer: say`Offered.`,
+  'take-back': say`Taken back.`,
+  accept: say`Accepted. The repository is yours now.`,
+}
+
+export function doneWords(key: DoneKey): Phrase {
+  return done[key]
+}
+
+/** A form that asked for what is so already. */
+export const already: Phrase = say`It is so already; nothing was written.`
+
+export function pendingWords(to: { owner: string; name: string }, since: number | undefined, now: number): Phrase {
+  const at = since === undefined ? '' : say` since ${clock(since, now)}`
+  return say`Offered to ${repoName(to.owner, to.name)}${at}. It goes on as yours until ${who(to.owner)} accepts it on this page.`
+}
+
+export function offeredWords(from: { owner: string; name: string }, to: { owner: string; name: string }): Phrase {
+  return say`${who(from.owner)} offers you ${code(from.name)}. If you accept, it goes on as ${repoName(to.owner, to.name)} with the settings it has now; the branches are copied into your account, and pulls keep their places.`
+}
+
+export function movedWords(to: { owner: string; name: string }): Phrase {
+  return say`This repository moved. Its settings are at ${repoName(to.owner, to.name)}, and its new owner’s.`
+}
+
+/** Said before a former account is made void (HON-5); `pulls` are what would come back. */
+export function voidWords(did: string, pulls: readonly { title: string; pull: string }[], more: number): Phrase {
+  if (pulls.length === 0) return say`Nothing that ${who(did)} took out or closed would come back.`
+  const all = pulls.length + more
+  return say`What ${who(did)} took out or closed counts no more, so ${count(all, 'pull comes', 'pulls come')} back: ${list(pulls, more)}.`
+}
+
+export const unreadNow: Phrase = say`Your server does not answer, so this is how it was last seen. A form writes only what is still so.`
