@@ -4,6 +4,7 @@ import { type FastifyInstance, fastify, LogController } from 'fastify'
 import { addCallback } from './auth/callback.ts'
 import { addLogIn } from './auth/log-in.ts'
 import type { Context } from './context.ts'
+import { addGitHttp } from './git-http/routes.ts'
 import { serveHealth } from './health.ts'
 import { answerBadAddress, handleErrors, handleNotFound } from './http/errors.ts'
 import { guardPages } from './http/guard.ts'
@@ -45,6 +46,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   serveWellKnown(app, ctx)
   serveStatic(app, ctx.renderer.assets)
   await app.register(async scope => mountXrpc(scope, ctx))
+  await app.register(async scope => addGitHttp(scope, ctx))
   await app.register(async scope => {
     await scope.register(cookie)
     await scope.register(formbody, { bodyLimit: FORM_BYTES })

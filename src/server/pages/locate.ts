@@ -30,7 +30,7 @@ export const repoParams = {
 } as const
 
 /** An account by what stands for it in an address: its handle, as far as the index knows, or its DID. */
-export function accountOf(ctx: PageContext, text: string): string | undefined {
+export function accountOf(ctx: Pick<PageContext, 'database'>, text: string): string | undefined {
   const did = parseDid(text)
   if (did !== undefined) return did
   const handle = parseHandle(text)
