@@ -1,35 +1,41 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseDid } from '../../atproto/ids.ts'
+import { withQuery } from '../../views/paths.ts'
 import type { Context } from '../context.ts'
 import { limited } from '../http/limits.ts'
 import { samePath } from '../http/paths.ts'
 import { clearSession, setSession, visitOf } from '../http/visit.ts'
 import type { Refusal } from '../refusals.ts'
 import { door } from '../words.ts'
+import { repositoryScope } from './client-metadata.ts'
 import { endSession } from './end-session.ts'
 import { type FoundAccount, findAccount } from './find-account.ts'
 import { type LogInForm, sendForm } from './log-in.ts'
-import { isBrowsersOwn, readState, writeState } from './log-in-state.ts'
+import { isBrowsersOwn, type LogInState, readState, writeState } from './log-in-state.ts'
 import type { Finished } from './oauth.ts'
 
 const HOUR_SECONDS = 60 * 60
 
 const startQuery = {
   type: 'object',
-  properties: { handle: { type: 'string', maxLength: 2_048 }, next: { type: 'string', maxLength: 1_024 } },
+  properties: {
+    handle: { type: 'string', maxLength: 2_048 },
+    next: { type: 'string', maxLength: 1_024 },
+    asks: { type: 'string', enum: ['repository'] },
+  },
 } as const
 const callbackQuery = { type: 'object', additionalProperties: { type: 'string', maxLength: 2_048 }, maxProperties: 12 } as const
 
 /** The way to the account's own server and back, and the way out. */
 export function addCallback(app: FastifyInstance, ctx: Context): void {
-  app.get<{ Querystring: LogInForm }>(
+  app.get<{ Querystring: LogInForm & { asks?: 'repository' } }>(
     '/login/start',
     { schema: { querystring: startQuery }, ...limited('logIns') },
     async (request, reply) => {
       const form = { handle: request.query.handle ?? '', next: samePath(request.query.next) }
       const found = await findAccount(ctx, form.handle)
       if (!found.ok) return sendForm(ctx, request, reply, form, found.refusal)
-      return start(ctx, request, reply, found.account, form.next)
+      return start(ctx, request, reply, found.account, { next: form.next, asks: request.query.asks })
     },
   )
 
@@ -42,13 +48,15 @@ export function addCallback(app: FastifyInstance, ctx: Context): void {
     const account = await findAccount(ctx, finished.did)
     const handle = account.ok ? account.account.handle : undefined
     const before = visitOf(request).session
+    // A further right of whoever is logged in: the forms of the session stay good.
+    if (state?.asks !== undefined && before?.did === finished.did) return leadBack(reply, state.next)
     const begun = await ctx.sessions.begin(
       { did: finished.did, ...(handle === undefined ? {} : { handle }) },
       request.headers['user-agent'],
     )
     if (before !== undefined) await endSession(ctx, before.did, before.name)
     setSession(ctx, reply, begun)
-    return reply.header('cache-control', 'no-store').redirect(state?.next ?? '/', 303)
+    return leadBack(reply, state?.next ?? '/')
   })
 
   app.post('/logout', async (request, reply) => {
@@ -64,12 +72,12 @@ async function start(
   request: FastifyRequest,
   reply: FastifyReply,
   account: FoundAccount,
-  next: string,
+  { next, asks }: Pick<LogInState, 'next' | 'asks'>,
 ): Promise<FastifyReply> {
   const secret = request.cookies[ctx.cookies.logIn] ?? ctx.ids.secret()
   const handle = account.handle ?? account.did
   const did = parseDid(account.did)
-  const begun = did && (await ctx.oauth.begin(did, writeState({ next, handle, secret })))
+  const begun = did && (await ctx.oauth.begin(did, writeState({ next, handle, secret, asks }), asks && repositoryScope))
   if (begun === undefined || !begun.ok) {
     request.log.info({ err: begun?.cause, host: account.host }, 'a log-in could not be begun')
     return sendForm(ctx, request, reply, { handle, next }, door.serverDown(account.host))
@@ -82,7 +90,15 @@ async function start(
 function comeBack(ctx: Context, request: FastifyRequest, reply: FastifyReply, finished: Extract<Finished, { ok: false }>): FastifyReply {
   if (finished.why === 'failed') request.log.info({ err: finished.cause }, 'a log-in failed')
   const state = readState(finished.state)
+  // Whoever was asked for a further right is logged in still: the page that asked says what came of it.
+  if (state?.asks !== undefined && visitOf(request).session !== undefined) {
+    return leadBack(reply, withQuery(state.next, { right: finished.why }))
+  }
   return sendForm(ctx, request, reply, { handle: state?.handle, next: state?.next ?? '/' }, refusalOf(finished.why))
+}
+
+function leadBack(reply: FastifyReply, path: string): FastifyReply {
+  return reply.header('cache-control', 'no-store').redirect(path, 303)
 }
 
 function refusalOf(why: Extract<Finished, { ok: false }>['why']): Refusal {

@@ -10,13 +10,15 @@ export interface LogInState {
   handle: string
   /** SHA-256 of the secret in the browser's cookie. */
   browser: string
+  /** Set when an account that is logged in was asked for a further right. */
+  asks?: 'repository' | undefined
 }
 
-const shape = z.object({ next: z.string(), handle: z.string(), browser: z.string() })
+const shape = z.object({ next: z.string(), handle: z.string(), browser: z.string(), asks: z.literal('repository').optional() })
 
 /** Binds a log-in to the browser that began it: an answer brought by another one logs nobody in. */
-export function writeState(log: { next: string; handle: string; secret: string }): string {
-  return JSON.stringify({ next: log.next, handle: log.handle, browser: digest(log.secret).toString('base64url') } satisfies LogInState)
+export function writeState({ secret, ...log }: Omit<LogInState, 'browser'> & { secret: string }): string {
+  return JSON.stringify({ ...log, browser: digest(secret).toString('base64url') } satisfies LogInState)
 }
 
 export function readState(text: string | undefined): LogInState | undefined {
