@@ -1,6 +1,6 @@
 import type { ObjectsPlace } from './objects.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
-import { runGit } from './run.ts'
+import { type GitRun, runGit } from './run.ts'
 import { nulFields } from './split-stream.ts'
 import { words } from './words.ts'
 
@@ -9,33 +9,93 @@ export const treeBounds = { depth: 512, entries: 500_000, path: 4096, name: 255 
 
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
+const diffTree = ['diff-tree', '-r', '-t', '-z', '--raw', '--no-renames']
+const memoryKiB = 500_000
+
 /**
  * Walks what `head` changes against `base` (a commit or the empty tree) and refuses what is out of bounds, before anything that would choke on it
  * touches it. The walk itself is killed when it grows: trees may stand for more files than there is memory.
  */
 export async function boundsFault(place: ObjectsPlace, base: string, head: string): Promise<GitRefusal | undefined> {
-  let fault: GitRefusal | undefined
-  let entries = 0
-  let status = ''
+  const walk = newWalk()
+  const onOutput = nulFields(treeBounds.path + 1, (field, length) => walk.take(field, length))
+  const run = await runGit([...diffTree, base, head], { ...place, onOutput, ulimit: { memoryKiB, cpuSeconds: 10 } })
+  if (walk.fault !== undefined) return walk.fault
+  return run.code === 0 ? undefined : runFault(run)
+}
+
+/**
+ * `boundsFault` of many heads by one run of git, in the order asked; bases and heads are commits that are there. One that is out of bounds is
+ * refused alone: those after it are walked one by one.
+ */
+export async function boundsFaults(
+  place: ObjectsPlace,
+  pairs: readonly { base: string; head: string }[],
+): Promise<(GitRefusal | undefined)[]> {
+  const faults = new Map<number, GitRefusal | undefined>()
+  let walk = newWalk()
+  let current = -1
   const onOutput = nulFields(treeBounds.path + 1, (field, length) => {
-    if (status === '') {
-      status = field.toString('latin1').slice(-1)
+    // The head's id stands before what it changes.
+    if (walk.betweenEntries && length === 40) {
+      if (current >= 0) faults.set(current, undefined)
+      current += 1
+      walk = newWalk()
       return true
     }
-    entries += 1
-    if (entries > treeBounds.entries) fault = refuse('too-large', words.tooManyEntries(treeBounds.entries))
-    else if (status !== 'D') fault = pathFault(field, length)
-    status = ''
-    return fault === undefined
+    if (walk.take(field, length)) return true
+    faults.set(current, walk.fault)
+    return false
   })
-  const run = await runGit(['diff-tree', '-r', '-t', '-z', '--raw', '--no-renames', base, head], {
-    ...place,
-    onOutput,
-    ulimit: { memoryKiB: 500_000, cpuSeconds: 10 },
-  })
-  if (fault !== undefined) return fault
-  if (run.code === 0) return undefined
-  // Recursion that overran the stack, or more entries than fit into memory or time.
+  if (pairs.length > 1) {
+    const input = pairs.map(({ base, head }) => `${head} ${base}\n`).join('')
+    const run = await runGit([...diffTree, '--stdin', '--always'], {
+      ...place,
+      input,
+      onOutput,
+      ulimit: { memoryKiB, cpuSeconds: 10 + pairs.length },
+    })
+    if (run.code === 0 && current === pairs.length - 1) faults.set(current, undefined)
+    else if (run.ended !== 'stopped') faults.clear()
+  }
+  const found: (GitRefusal | undefined)[] = []
+  for (const [at, { base, head }] of pairs.entries()) {
+    found.push(faults.has(at) ? faults.get(at) : await boundsFault(place, base, head))
+  }
+  return found
+}
+
+interface Walk {
+  fault: GitRefusal | undefined
+  /** No path is due: the next field begins an entry or another head. */
+  betweenEntries: boolean
+  /** Takes the next field of a raw diff; false when it has found a fault. */
+  take(field: Buffer, length: number): boolean
+}
+
+function newWalk(): Walk {
+  let entries = 0
+  let status = ''
+  return {
+    fault: undefined,
+    betweenEntries: true,
+    take(field, length) {
+      if (this.betweenEntries) {
+        status = field.toString('latin1').slice(-1)
+        this.betweenEntries = false
+        return true
+      }
+      this.betweenEntries = true
+      entries += 1
+      if (entries > treeBounds.entries) this.fault = refuse('too-large', words.tooManyEntries(treeBounds.entries))
+      else if (status !== 'D') this.fault = pathFault(field, length)
+      return this.fault === undefined
+    },
+  }
+}
+
+/** Why a walk ended early: recursion that overran the stack, or more entries than fit into memory or time. */
+function runFault(run: GitRun): GitRefusal {
   if (run.ended === 'signal') return refuse('too-large', words.tooDeep(treeBounds.depth))
   if (run.ended === 'timeout' || /out of memory|cannot allocate/i.test(run.stderr)) {
     return refuse('too-large', words.tooManyEntries(treeBounds.entries))

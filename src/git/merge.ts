@@ -16,8 +16,9 @@ export type MergeOutcome =
   | { ok: true; applies: true; tree: string; changesChecks: boolean; nothingToLand: boolean }
   | { ok: true; applies: false; conflicts: string[]; moreConflicts: number; changesChecks: boolean }
 
-const shownConflicts = 100
-const longestPath = 4096
+export const shownConflicts = 100
+/** Bytes of a path that are read, and what a run of merge-tree may take. */
+export const mergeLimits = { path: 4096, run: { timeoutMs: 60_000, ulimit: { memoryKiB: 1_500_000, cpuSeconds: 30 } } } as const
 const watched = '.knotless'
 
 /**
@@ -52,7 +53,7 @@ export async function mergeIn(place: ObjectsPlace, tip: string, head: string): P
 
   const fields: string[] = []
   let count = 0
-  const onOutput = nulFields(longestPath, field => {
+  const onOutput = nulFields(mergeLimits.path, field => {
     count += 1
     if (count <= shownConflicts + 1) fields.push(field.toString('utf8'))
     return true
@@ -60,8 +61,7 @@ export async function mergeIn(place: ObjectsPlace, tip: string, head: string): P
   const run = await runGit(['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', tip, head], {
     ...place,
     onOutput,
-    timeoutMs: 60_000,
-    ulimit: { memoryKiB: 1_500_000, cpuSeconds: 30 },
+    ...mergeLimits.run,
   })
   const [tree, ...conflicts] = fields
   if (run.ended === 'signal' || run.ended === 'timeout' || /out of memory|cannot allocate/i.test(run.stderr)) {

@@ -57,6 +57,8 @@ export const words = {
   nameTooLong: (most: number) => `The branch holds a file name longer than ${count(most)} bytes.`,
   mergeTooBig: () => 'Merging the branch needs more memory or time than is given to it.',
 
+  tooManyPairs: (most: number) => `More than ${count(most)} merges were asked for at once.`,
+
   diffTooBig: () => 'Comparing the branches needs more memory or time than is given to it.',
 
   unknownAuthor: () => 'unknown',
