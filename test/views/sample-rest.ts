@@ -73,6 +73,7 @@ export function repositoryPage(): RepositoryPage {
   return {
     frame: frame({ title: 'alice.test/orchard', path: '/alice.test/orchard' }),
     repo: orchard,
+    cloneUrl: 'https://queue.example/alice.test/orchard.git',
     description: 'Plans an orchard.',
     queues: [lane('main'), stranded],
     pulls: [

@@ -35,7 +35,12 @@ function welcome(file: NetworkFile, dataDir: string): string {
   )
   return [
     '',
-    orchard === undefined ? `The server: ${file.server}` : `The queue:  ${file.server}/${handles.alice}/orchard/queue/main`,
+    ...(orchard === undefined
+      ? [`The server: ${file.server}`]
+      : [
+          `The queue:  ${file.server}/${handles.alice}/orchard/queue/main`,
+          `The code:   git clone ${file.server}/${handles.alice}/orchard.git`,
+        ]),
     '',
     'Log in there with a handle. The password goes to the account’s own server:',
     ...people,

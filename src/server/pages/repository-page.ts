@@ -8,7 +8,7 @@ import { tidMillis } from '../../queue/tid.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import type { Account, Paging, RepositoryPage, SleepingRecord } from '../../views/models.ts'
-import { accountName, withQuery } from '../../views/paths.ts'
+import { accountName, repositoryPath, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
@@ -44,11 +44,18 @@ export function addRepositoryPage(app: FastifyInstance, ctx: PageContext): void 
     (request, reply) => {
       if (sendKept(ctx, request, reply)) return reply
       const at = locate(ctx, request.params)
+      const cloned = at === undefined ? ofCloneAddress(ctx, request.params) : undefined
+      if (cloned !== undefined) return reply.redirect(repositoryPath(cloned.head.owner, cloned.head.name), 302)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(request.params.owner, request.params.name))
       const html = ctx.renderer.renderPage('repository', repositoryModel(ctx, request, at, request.query))
       return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
     },
   )
+}
+
+/** The repository whose clone address was opened in a browser. */
+function ofCloneAddress(ctx: PageContext, { owner, name }: RepoParams): Located | undefined {
+  return name.endsWith('.git') ? locate(ctx, { owner, name: name.slice(0, -'.git'.length) }) : undefined
 }
 
 function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located, asked: Query): RepositoryPage {
@@ -74,6 +81,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
       names,
     },
     repo: head,
+    cloneUrl: `${ctx.config.publicUrl}${repositoryPath(head.owner, head.name)}.git`,
     description,
     queues: queueSummaryParts(view, asking),
     pulls,

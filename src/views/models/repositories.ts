@@ -52,6 +52,8 @@ export interface SleepingRecord {
 export interface RepositoryPage {
   frame: Frame
   repo: RepoHead
+  /** The address that git clones from. */
+  cloneUrl: string
   description?: string | undefined
   queues: readonly QueueLane[]
   pulls: readonly { pull: PullLine; standing: StandingWords }[]
