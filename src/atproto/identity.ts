@@ -10,6 +10,8 @@ export type { AccountDocument } from './did-document.ts'
 /** An account as its DID document says, with its handle when, and only when, the handle points back to the same DID. */
 export interface Account extends AccountDocument {
   handle?: Handle
+  /** The handle that the document claims could not be looked at now, so that nothing is known of it. */
+  handleUnread?: boolean
 }
 
 export interface Identity {
@@ -52,8 +54,12 @@ export function createIdentity(options: IdentityOptions): Identity {
     const document = await documents.get(did, fresh)
     const claimed = document?.claimedHandle
     if (document === undefined || claimed === undefined) return document
-    const points = await handles.get(claimed, fresh).catch(unlessUpstream)
-    return points === did ? { ...document, handle: claimed } : document
+    try {
+      return (await handles.get(claimed, fresh)) === did ? { ...document, handle: claimed } : document
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error
+      return { ...document, handleUnread: true }
+    }
   }
 
   async function resolveHandle(handle: Handle, { fresh = false } = {}): Promise<Did | undefined> {
@@ -73,9 +79,4 @@ export function createIdentity(options: IdentityOptions): Identity {
       if (claimed !== undefined) handles.forget(claimed)
     },
   }
-}
-
-/** A handle that cannot be looked up now counts as one that does not point back. */
-function unlessUpstream(error: unknown): undefined {
-  if (!(error instanceof UpstreamError)) throw error
 }

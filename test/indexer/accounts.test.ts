@@ -144,3 +144,14 @@ test('whom a repository names is read from their servers, and so is who opens a 
   assert.deepEqual(now, { priority: 1, state: 'pending', rev: null, next_at: 0 }, 'an author who is named now is read whole')
   await bench.close()
 })
+
+test('a handle that could not be looked at stays as it is known, to be looked up again', async () => {
+  const bench = await settled()
+  const { db, sync } = bench.index
+  const row = () => sync.first(db.selectFrom('account').select(['handle', 'pds', 'resolved_at']).where('did', '=', dave))
+  await bench.take({ kind: 'resolved', did: dave, handle: 'dave.test', pds: 'https://a.example', askedUs: 30 })
+  assert.equal(row()?.handle, 'dave.test')
+  await bench.take({ kind: 'resolved', did: dave, handleUnread: true, pds: 'https://b.example', askedUs: 40 })
+  assert.deepEqual({ ...row() }, { handle: 'dave.test', pds: 'https://b.example', resolved_at: null })
+  await bench.close()
+})

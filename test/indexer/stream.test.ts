@@ -193,7 +193,8 @@ test('what an account does with its handle and its standing is followed', async 
   indexed.indexer.onChanged(change => told.push(change.repo))
   await dora.call('com.atproto.identity.updateHandle', { input: { handle: 'theodora.test' } })
   await until(() => account()?.handle === 'theodora.test', { timeout: 10_000 })
-  assert.ok(told.includes(uri))
+  // It is told of once it is written, which a look in between comes before.
+  await until(() => told.includes(uri))
   await dora.call('com.atproto.server.deactivateAccount', { input: {} })
   await until(() => account()?.status === 'deactivated')
   const back = await dora.session.fetchHandler('/xrpc/com.atproto.server.activateAccount', { method: 'POST' })

@@ -1,7 +1,8 @@
+import type { Account } from '../../atproto/identity.ts'
 import { type Did, type Nsid, parseAtUri } from '../../atproto/ids.ts'
 import type { ReadRecord } from '../../atproto/reader.ts'
 import { asJson } from '../ingest/as-json.ts'
-import type { RecordEvent } from '../ingest/events.ts'
+import type { RecordEvent, ResolvedEvent } from '../ingest/events.ts'
 import { priorities } from '../ingest/wanted.ts'
 import { collections } from '../validate/usable.ts'
 import type { BackfillContext, JobEnd } from './context.ts'
@@ -49,8 +50,13 @@ async function headOf(ctx: BackfillContext, did: Did, host: string, signal: Abor
   const askedUs = ctx.now() * 1_000
   const head = await ctx.reader.getLatestCommit(did, { signal })
   const status = head === undefined ? await statusOf(ctx, did, host, signal) : 'active'
-  await ctx.ingest.submit([{ kind: 'resolved', did, handle: account?.handle, pds: account?.pds, status, askedUs }])
+  await ctx.ingest.submit([{ kind: 'resolved', did, ...about(account), status, askedUs }])
   return head?.rev
+}
+
+/** What is noted of an account that was looked up. */
+export function about(account: Account | undefined): Pick<ResolvedEvent, 'handle' | 'handleUnread' | 'pds'> {
+  return { handle: account?.handle, handleUnread: account?.handleUnread, pds: account?.pds }
 }
 
 async function statusOf(ctx: BackfillContext, did: Did, host: string, signal: AbortSignal): Promise<string> {

@@ -1,6 +1,6 @@
 import { type Did, parseAtUri, parseDid } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
-import { readAccount } from './account.ts'
+import { about, readAccount } from './account.ts'
 import type { BackfillContext, JobEnd } from './context.ts'
 import type { Job } from './jobs.ts'
 import { readRelay, relayCollections } from './relay.ts'
@@ -26,6 +26,7 @@ const PER_HOST = 2
 const JOB_MS = 10 * 60_000
 const BUSY_MS = 100
 const FIRST_RETRY_MS = 2_000
+const FORGET_MS = 30_000
 const LAST_RETRY_MS = 6 * 3_600_000
 
 /** Reads from people's servers what the stream does not bring: a few at a time, each server within its budget, again later what failed. */
@@ -34,6 +35,7 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
   const running = new Map<string, Promise<void>>()
   const perHost = new Map<string, number>()
   const lookups = new Set<string>()
+  const again = new Set<string>()
   const stopping = new AbortController()
   const idlers: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
@@ -135,11 +137,25 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
     try {
       ctx.identity.forget(did)
       const account = await ctx.identity.resolveDid(did)
-      await ctx.ingest.submit([{ kind: 'resolved', did, handle: account?.handle, pds: account?.pds, askedUs: now() * 1_000 }])
+      await ctx.ingest.submit([{ kind: 'resolved', did, ...about(account), askedUs: now() * 1_000 }])
+      if (account?.handleUnread === true) lookAgain(did)
     } catch (error) {
-      // Taken up again by a later tick, since the account stays unresolved.
       if (!(error instanceof UpstreamError)) throw error
+      lookAgain(did)
     }
+  }
+
+  /** Once more in a moment; later ticks take it up again, since the account stays unresolved. */
+  function lookAgain(did: string): void {
+    if (again.has(did)) return
+    const timer = setTimeout(() => {
+      lookups.add(did)
+      fill()
+      // The place is kept while it is looked at, so that what goes on failing is left to the ticks.
+      setTimeout(() => again.delete(did), FORGET_MS).unref()
+    }, FIRST_RETRY_MS)
+    timer.unref()
+    again.add(did)
   }
 
   fill()

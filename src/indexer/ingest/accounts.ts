@@ -15,6 +15,8 @@ export interface Accounts {
   unresolve(did: string): boolean
   /** Writes what was looked up; true when the handle changed. */
   resolve(did: string, found: { handle: string | null; pds: string | null }, at: number): boolean
+  /** Writes where an account is whose handle could not be looked at: that stays, to be looked up again. Always false. */
+  place(did: string, pds: string | null): false
   /** Repositories that name the account or have a pull of it. */
   concerned(did: string): string[]
 }
@@ -39,6 +41,9 @@ export function createAccounts({ db, sqlite }: IndexDatabase): Accounts {
     ['did', 'handle', 'pds', 'resolved_at'],
     ({ did, ...found }: Pick<AccountTable, 'did' | 'handle' | 'pds' | 'resolved_at'>) =>
       db.updateTable('account').set(found).where('did', '=', did),
+  )
+  const place = bind(sqlite, ['did', 'pds'], (p: Pick<AccountTable, 'did' | 'pds'>) =>
+    db.updateTable('account').set({ pds: p.pds, resolved_at: null }).where('did', '=', p.did),
   )
   const unname = bind(sqlite, ['did', 'handle'], (p: { did: string; handle: string }) =>
     db.updateTable('account').set({ handle: null, resolved_at: null }).where('handle', '=', p.handle).where('did', '!=', p.did),
@@ -66,6 +71,10 @@ export function createAccounts({ db, sqlite }: IndexDatabase): Accounts {
       if (found.handle !== null) unname.run({ did, handle: found.handle })
       resolve.run({ did, ...found, resolved_at: at })
       return row.handle !== found.handle
+    },
+    place(did, pds) {
+      place.run({ did, pds })
+      return false
     },
     concerned(did) {
       const limit = MOST_CONCERNED

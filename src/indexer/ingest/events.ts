@@ -69,6 +69,8 @@ export interface ResolvedEvent {
   kind: 'resolved'
   did: string
   handle?: string | undefined
+  /** The handle could not be looked at: what is known of it stays, and it is looked up again. */
+  handleUnread?: boolean | undefined
   pds?: string | undefined
   /** Absent when it could not be told. */
   status?: string | undefined

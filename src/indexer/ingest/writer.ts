@@ -92,7 +92,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
           return
         case 'resolved': {
           const { did, handle = null, pds = null, status, askedUs } = event
-          const renamed = accounts.resolve(did, { handle, pds }, batch.time)
+          const renamed = event.handleUnread === true ? accounts.place(did, pds) : accounts.resolve(did, { handle, pds }, batch.time)
           if (renamed) for (const repo of accounts.concerned(did)) batch.changed.add(repo)
           if (status !== undefined) setStatus(batch, did, { active: status === 'active', status, timeUs: askedUs })
           return
