@@ -1,4 +1,5 @@
 /** Who asks, when, and what is known beside records: the same for standing, box, health and admission. */
+import type { NoDelegation } from './words/refusals.ts'
 
 /** What a lander told this server of its last pass. Times in milliseconds since 1970. */
 export interface LastSeen {
@@ -9,6 +10,18 @@ export interface LastSeen {
   says?: string | undefined
 }
 
+/** Whether the owner of a repository lets this server write for them. Times in milliseconds since 1970. */
+export type DelegationState = { state: 'given'; since: number; until?: number | undefined } | NoDelegation
+
+/** This server as a gateway, before the owner of a repository (WHO-4, ADM-10). */
+export interface GatewayFacts {
+  /** This server's DID. */
+  did: string
+  delegation: DelegationState
+  /** Where the owner delegates. */
+  settingsUrl: string
+}
+
 export interface Asking {
   /** The server's clock, in milliseconds since 1970. */
   now: number
@@ -16,4 +29,6 @@ export interface Asking {
   caller?: string | undefined
   /** By lander DID; absent while nothing reports passes. */
   lastSeen?: ReadonlyMap<string, LastSeen> | undefined
+  /** Absent where no server stands between, and nothing is said of delegation. */
+  gateway?: GatewayFacts | undefined
 }

@@ -17,6 +17,7 @@ import { createSeal, deriveKey } from './auth/seal.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
 import { createSharedLock, type SharedLock } from './auth/shared-lock.ts'
 import type { Config } from './config.ts'
+import { createAudit, type KeptAudit } from './gateway/audit.ts'
 import { createDelegations, type KeptDelegations } from './gateway/delegations.ts'
 import { type Cookies, cookiesFor } from './http/cookies.ts'
 import { createFormTokens, type FormTokens } from './http/form-tokens.ts'
@@ -48,6 +49,7 @@ export interface Context {
   readonly lock: SharedLock
   readonly oauth: OAuth
   readonly delegations: KeptDelegations
+  readonly audit: KeptAudit
   readonly sessions: Sessions
   readonly cookies: Cookies
   readonly formTokens: FormTokens
@@ -124,6 +126,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       lock,
       oauth,
       delegations,
+      audit: createAudit({ database, now }),
       sessions,
       cookies: cookiesFor(config),
       formTokens: createFormTokens(deriveKey(config.secret, 'form tokens')),

@@ -17,7 +17,7 @@ export interface Server {
   readonly app: FastifyInstance
   /** Listens. Rejects when a port is taken. */
   start(): Promise<void>
-  /** Forgets what is too old to be used: log-ins that never came back within the hour, and sessions whose time is over. Runs by itself as well. */
+  /** Forgets what is too old: log-ins that never came back within the hour, sessions whose time is over, the audit log after 400 days. Runs by itself as well. */
   purge(): Promise<void>
   /** Takes no new requests, waits for those under way, closes everything. Safe to call twice. */
   stop(): Promise<void>
@@ -84,7 +84,8 @@ async function purge(ctx: Context): Promise<void> {
   try {
     await purgeStates(ctx.db, ctx.now() - HOUR)
     await ctx.sessions.purge()
+    ctx.audit.purge()
   } catch (error) {
-    ctx.logger.error({ err: error }, 'old sessions could not be forgotten')
+    ctx.logger.error({ err: error }, 'what is too old could not be forgotten')
   }
 }

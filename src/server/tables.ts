@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Generated, Kysely } from 'kysely'
 import type { Schema } from '../indexer/schema.ts'
 
 /** The server's own tables. Times are milliseconds since 1970. */
@@ -8,6 +8,7 @@ export type ServerTables = {
   oauth_session: SealedRow
   delegation: DelegationRow
   lease: LeaseRow
+  audit: AuditTable
 }
 
 /** The last thing that an owner gave, or took back. Its tokens lie sealed in `oauth_session`. */
@@ -20,6 +21,26 @@ export type DelegationRow = {
   due_at: number
   ended_at: number | null
   why: 'withdrawn' | 'revoked' | 'expired' | 'moved' | null
+}
+
+/** A line of the audit log; see its migration for what may become of one. */
+export type AuditTable = {
+  id: Generated<number>
+  at: number
+  owner: string
+  repo: string
+  caller: string
+  door: string
+  ref: string
+  from: string | null
+  to: string | null
+  outcome: 'begun' | 'written' | 'refused' | 'unknown'
+  settled_at: number | null
+  reason: string
+  code: string | null
+  note: string | null
+  /** Of a line that sums refusals: how many. */
+  more: number
 }
 
 /** What one process at a time does. */

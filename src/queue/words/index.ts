@@ -1,6 +1,7 @@
 /** Every sentence about a state or a refusal: one place for pages, XRPC, the command line and the tools (STA-3). */
 export * from './batch.ts'
 export * from './box.ts'
+export * from './delegation.ts'
 export * from './ejection.ts'
 export * from './gateway.ts'
 export * from './health.ts'

@@ -104,9 +104,12 @@ export const healthLabels: Readonly<Record<HealthKind, Label>> = {
 /** Of settings and the audit log. */
 export const gatewayLabels = {
   given: label('Given', 'shield-check', 'success'),
+  never: label('Not given', 'shield-slash', 'neutral'),
   withdrawn: label('Withdrawn', 'shield-slash', 'neutral'),
+  lost: label('Lost', 'shield-slash', 'danger'),
   written: label('Written', 'check-circle', 'success'),
   refused: label('Refused', 'x-circle', 'danger'),
+  unknown: label('Not known', 'alert', 'attention'),
 } as const
 
 export const stewardLabels = {

@@ -1,4 +1,5 @@
 import type { Migration } from 'kysely/migration'
+import * as audit from './2026-11-30-audit.ts'
 import * as delegations from './2026-11-30-delegations.ts'
 import * as sessions from './2026-11-30-server-sessions.ts'
 
@@ -6,4 +7,5 @@ import * as sessions from './2026-11-30-server-sessions.ts'
 export const migrations: Readonly<Record<string, Migration>> = {
   '2026-11-30-server-sessions': sessions,
   '2026-11-30-delegations': delegations,
+  '2026-11-30-audit': audit,
 }
