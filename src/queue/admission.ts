@@ -1,9 +1,12 @@
 /** Whether somebody may queue, leave or merge a pull now (ADM, PRO-3, PRO-4), from a view that was folded from fresh reads. */
+import type { GatewayFacts } from './asking.ts'
 import { failedAtHead } from './at-head.ts'
+import { lacksDelegation, namesOther } from './delegated.ts'
 import type { CheckRecord, MergeResult, QueueRecord, Stored } from './facts.ts'
 import { placeOf } from './places.ts'
 import { tidMillis } from './tid.ts'
 import type { PullView, RepositoryView } from './view.ts'
+import { nothingToLand, wrongGateway } from './words/gateway.ts'
 import type { Act, Refusal } from './words/refusals.ts'
 import * as refusals from './words/refusals.ts'
 
@@ -17,6 +20,8 @@ export interface AdmissionInput {
   merge?: MergeResult | undefined
   /** Checks beside those that the view shows, such as those of a lander that is not named (ADM-6). */
   checks?: readonly Stored<CheckRecord>[] | undefined
+  /** The server that is asked; absent where none stands between, and delegation is not asked for. */
+  gateway?: GatewayFacts | undefined
 }
 
 /** `position` of `length` is the place that it would get, counted from 1 (ADM-9). */
@@ -30,7 +35,7 @@ export type LeaveJudgement = { ok: true; branch: string; entry: Stored<QueueReco
 export type MergeJudgement = { ok: true; branch: string } | { ok: false; refusal: Refusal }
 
 /**
- * ADM-1 to ADM-6, in the order in which the merge box speaks: what the pull is, where it is, what is against it, then what the repository
+ * ADM-1 to ADM-6 and ADM-10, in the order in which the merge box speaks: what the pull is, where it is, what is against it, then what the repository
  * lacks and who asks. Where `merge` is not known a conflict refuses nothing, so whoever writes has it looked at first.
  */
 export function judgeQueue(input: AdmissionInput): QueueJudgement {
@@ -47,7 +52,8 @@ export function judgeQueue(input: AdmissionInput): QueueJudgement {
       already: { branch: pull.branch, ...place, record: pull.entry.record },
     }
   }
-  const refusal = doesNotApply('queue', input, pull) ?? failedChecks(input, pull) ?? noRunners(view) ?? stranger('queue', input)
+  const refusal =
+    doesNotApply('queue', input, pull) ?? failedChecks(input, pull) ?? notDelegated(input) ?? noRunners(view) ?? stranger('queue', input)
   if (refusal !== undefined) return no(refusal)
   const length = (view.branches.get(pull.branch)?.queue.length ?? 0) + 1
   return { ok: true, branch: pull.branch, position: length, length }
@@ -63,9 +69,12 @@ export function judgeLeave(input: AdmissionInput): LeaveJudgement {
   return refusal === undefined ? { ok: true, branch: pull.branch, entry: entry.record } : no(refusal)
 }
 
-/** PRO-3, PRO-4; and merging through this server is not built before it can write for owners. */
+/**
+ * PRO-3, PRO-4, GWY-1 and GWY-12: merged through the server that is asked, whoever lands the queues. As `judgeQueue` in the order in which the
+ * merge box speaks; checks that failed keep nobody from merging by hand.
+ */
 export function judgeMerge(input: AdmissionInput): MergeJudgement {
-  const { view } = input
+  const { view, gateway } = input
   const pull = view.pulls.get(input.pull)
   if (pull === undefined) return no(refusals.pullNotFound())
   const early = notOpen('merge', pull) ?? (pull.draft ? refusals.isDraft('merge') : undefined)
@@ -73,7 +82,9 @@ export function judgeMerge(input: AdmissionInput): MergeJudgement {
   if (view.branches.get(pull.branch)?.queueOnly === true) {
     return no(view.roles.runners.length === 0 ? refusals.noRunners(repoOf(view), pull.branch) : refusals.queueOnly(pull.branch))
   }
-  return no(doesNotApply('merge', input, pull) ?? stranger('merge', input) ?? refusals.mergeNotBuilt())
+  const refusal = doesNotApply('merge', input, pull) ?? changesNothing(input, pull) ?? mayNotWrite(view, gateway, input.caller)
+  const last = refusal ?? stranger('merge', input)
+  return last === undefined ? { ok: true, branch: pull.branch } : no(last)
 }
 
 /** Owner and collaborators, as often as the record names them but once each (ADM-1). */
@@ -144,6 +155,30 @@ function presentMerge(input: AdmissionInput, pull: PullView): MergeResult | unde
 /** ADM-2. */
 function noRunners(view: RepositoryView): Refusal | undefined {
   return view.roles.runners.length === 0 ? refusals.noRunners(repoOf(view)) : undefined
+}
+
+/** ADM-10. */
+function notDelegated({ view, gateway, caller }: AdmissionInput): Refusal | undefined {
+  const delegation = lacksDelegation(view, gateway)
+  if (delegation === undefined) return undefined
+  const { owner } = view.roles
+  return refusals.notDelegated('queue', owner, caller === owner, { delegation, settingsUrl: gateway?.settingsUrl })
+}
+
+/** GWY-1, GWY-12. */
+function mayNotWrite(view: RepositoryView, gateway: GatewayFacts | undefined, caller: string | undefined): Refusal | undefined {
+  const { owner } = view.roles
+  const other = namesOther(view, gateway)
+  if (other !== undefined) return wrongGateway('merge', repoOf(view), other)
+  if (gateway === undefined || gateway.delegation.state === 'given') return undefined
+  const { delegation, settingsUrl } = gateway
+  return refusals.notDelegated('merge', owner, caller === owner, { delegation, settingsUrl })
+}
+
+/** BLD-8. */
+function changesNothing(input: AdmissionInput, pull: PullView): Refusal | undefined {
+  const merge = presentMerge(input, pull)
+  return merge?.empty === true ? nothingToLand('merge', pull.branch, merge.tip) : undefined
 }
 
 /** ADM-1. */

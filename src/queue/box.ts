@@ -2,6 +2,7 @@
 import { faultyRepoOf, headRepoOf, lacksBranch, peopleOf, repoOf } from './admission.ts'
 import type { Asking } from './asking.ts'
 import { failedAtHead, runsAtHead } from './at-head.ts'
+import { lackingSince, lacksDelegation } from './delegated.ts'
 import { landerLife } from './lander-life.ts'
 import { batchOf, batchUnder, countRuns, placeOf } from './places.ts'
 import { isGoing, millis, runState } from './runs.ts'
@@ -54,7 +55,7 @@ interface Shown {
 
 /**
  * merged, closed, draft, landing, in a batch, queued, ejected; then what keeps an open pull out: conflict, what git cannot read, failed checks, no
- * runners, not allowed or not logged in; then that it is being looked at, and ready. Being looked at comes late since it passes.
+ * delegation, no runners, not allowed or not logged in; then that it is being looked at, and ready. Being looked at comes late since it passes.
  */
 function first(view: RepositoryView, pull: PullView, asking: Asking, stands: Standing): Shown {
   return ended(view, pull, stands) ?? queued(view, pull, asking, stands) ?? hindered(view, pull, asking) ?? ready(view, pull)
@@ -173,6 +174,11 @@ function hindered(view: RepositoryView, pull: PullView, asking: Asking): Shown |
       parts: { key: 'checks-failed', names, head, branch, tip: branchView.tip },
       since: ends.length > 0 ? Math.max(...ends) : undefined,
     }
+  }
+  const delegation = lacksDelegation(view, asking.gateway)
+  if (delegation !== undefined) {
+    const parts: BoxParts = isOwner ? { key: 'gateway-owner', branch } : { key: 'gateway-other', owner: repo.owner }
+    return { parts, since: lackingSince(delegation) }
   }
   if (view.roles.runners.length === 0) {
     const queueOnlyBranch = branchView?.queueOnly === true ? branch : undefined

@@ -1,5 +1,6 @@
 /** How a branch's queue does: the first line that is true, in the order of STA-4, as far as records and reports say. */
 import type { Asking } from './asking.ts'
+import { lackingSince, lacksDelegation } from './delegated.ts'
 import { landerLife } from './lander-life.ts'
 import type { BranchView, RepositoryView } from './view.ts'
 import { type HealthParts, type HealthWords, healthWords } from './words/health.ts'
@@ -11,7 +12,7 @@ export interface Health extends HealthWords {
   since?: number | undefined
 }
 
-/** No runners, never a lander, no lander, unchecked; then what is going on. */
+/** No runners, never a lander, no lander, not delegated, unchecked; then what is going on. */
 export function queueHealth(view: RepositoryView, branch: BranchView, asking: Asking): Health {
   const { parts, since } = first(view, branch, asking)
   return { ...healthWords(parts), label: healthLabels[parts.kind], since }
@@ -26,6 +27,11 @@ function first(view: RepositoryView, branch: BranchView, asking: Asking): { part
   if (view.roles.runners.length === 0 || did === undefined) return { parts: { kind: 'no-runners', owner, name: view.name, isOwner } }
   if (seenAt === undefined) return { parts: { kind: 'never-lander', lander: did, owner, isOwner, queued } }
   if (!alive) return { parts: { kind: 'no-lander', since: seenAt, now: asking.now, queued, owner, isOwner }, since: seenAt }
+  const delegation = lacksDelegation(view, asking.gateway)
+  if (delegation !== undefined) {
+    const since = lackingSince(delegation)
+    return { parts: { kind: 'not-delegated', owner, isOwner, since, now: asking.now }, since }
+  }
   if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
   if (view.lander?.record?.value.stoppedAt !== undefined) return { parts: { kind: 'stopping', lander: did } }
   return going(branch, did)

@@ -2,7 +2,8 @@
 import { repoOf } from './admission.ts'
 import type { Asking } from './asking.ts'
 import { goingPreflights } from './at-head.ts'
-import { landerLife } from './lander-life.ts'
+import { lacksDelegation } from './delegated.ts'
+import { type LanderLife, landerLife } from './lander-life.ts'
 import { batchOf, batchUnder, countRuns, type Place, placeOf } from './places.ts'
 import { millis } from './runs.ts'
 import { tidMillis } from './tid.ts'
@@ -132,6 +133,7 @@ function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Ask
   let why: Phrase
   if (life.did === undefined) why = whyWords({ key: 'no-runners', ...repoOf(view) })
   else if (!life.alive) why = whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
+  else if (lacksDelegation(view, asking.gateway) !== undefined) why = whyWords({ key: 'not-delegated', owner: view.roles.owner })
   else if (!view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
   else if (preflights.length > 0)
     why = whyWords({ key: 'flight-running', names, since: started.length > 0 ? Math.min(...started) : undefined })
@@ -147,7 +149,7 @@ function inBatch(view: RepositoryView, pull: PullView, place: Place, batch: Batc
   const facts: Partial<Standing> = {
     ...queuedParts(pull, place),
     since: batch.state === 'landing' ? lastEnd(batch) : batch.since,
-    why: life.alive ? undefined : whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now }),
+    why: whyInBatch(view, life, asking),
     batch: {
       tip: batch.tip,
       base: batch.base,
@@ -171,6 +173,13 @@ function inBatch(view: RepositoryView, pull: PullView, place: Place, batch: Batc
     default:
       return { ...bare(pull, { kind: 'in-batch', size }, 'in-batch'), ...facts }
   }
+}
+
+/** What keeps a batch from landing whatever its checks say. */
+function whyInBatch(view: RepositoryView, life: LanderLife, asking: Asking): Phrase | undefined {
+  if (!life.alive) return whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
+  const lacks = lacksDelegation(view, asking.gateway) !== undefined
+  return lacks ? whyWords({ key: 'not-delegated', owner: view.roles.owner }) : undefined
 }
 
 function lastEnd(batch: BatchView): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judge, merge, merges, verdict } from './asking-support.ts'
+import { given, judge, merge, merges, verdict, withheld } from './asking-support.ts'
 import { fileBatch } from './batch-support.ts'
 import { type AtUri, alice, bob, carol, commit, dave, HEAD, History, mallory, repoAt, rigby, rocky, TIP } from './support.ts'
 
@@ -333,12 +333,14 @@ test('PRO-4 with no runners named a merge into such a branch is refused, saying 
   )
 })
 
-test('merging is refused in plain words until this server can write for owners', () => {
+test('merging by hand is for owner and collaborators, where it applies and changes something', () => {
   const { history, pull } = open({ runners: [] })
-  const says = (caller?: string) => verdict(judge.merge(history, pull, { caller }), history)
-  assert.match(says(alice), /^not-built \| Not merged: this server cannot merge for an owner yet\. That comes with delegation\./)
+  const says = (caller?: string) => verdict(judge.merge(history, pull, { caller, gateway: given }), history)
+  for (const caller of [alice, bob]) assert.equal(says(caller), 'ok')
   assert.match(says(mallory), /^not-allowed \| Not merged:/)
   assert.match(says(), /^signed-out \| Not merged:/)
+  merges(history, pull, { empty: true })
+  assert.match(says(alice), /^nothing-to-land \| Not merged: its changes are already on main as of /)
   merges(history, pull, { applies: false, conflicts: ['a.ts'] })
   assert.match(says(alice), /^conflict \| Not merged: .*Merge or rebase main and push\.$/)
 })
@@ -350,6 +352,7 @@ const hindrances: [string, (history: History, pull: AtUri) => void][] = [
   ['already-queued', (history, pull) => history.queued(bob, pull)],
   ['conflict', (history, pull) => merges(history, pull, { applies: false, conflicts: ['a.ts'] })],
   ['checks-failed', (history, pull) => atHead(history, pull)],
+  ['not-delegated', () => {}],
   ['no-runners', history => history.edit({ runners: [] })],
   ['not-allowed', () => {}],
 ]
@@ -361,10 +364,12 @@ for (const [i, [code]] of hindrances.entries()) {
       .join(', ') || 'nothing'
   }`, () => {
     const { history, pull } = open()
-    // No runners shows no checks, so a failed check is told only while runners are named.
-    const order = hindrances.slice(i).filter(([other]) => other !== 'no-runners' || code !== 'checks-failed')
+    // No runners shows no checks and lands nothing, so that these are told only while runners are named.
+    const needsRunner = code === 'checks-failed' || code === 'not-delegated'
+    const order = hindrances.slice(i).filter(([other]) => other !== 'no-runners' || !needsRunner)
+    const gateway = order.some(([other]) => other === 'not-delegated') ? withheld : given
     for (const [, hinder] of order.reverse()) hinder(history, pull)
-    assert.equal(verdict(judge.queue(history, pull, { caller: mallory }), history).split(' ')[0], code)
+    assert.equal(verdict(judge.queue(history, pull, { caller: mallory, gateway }), history).split(' ')[0], code)
   })
 }
 

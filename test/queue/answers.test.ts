@@ -70,7 +70,15 @@ test('every answer about a busy repository fits its lexicon, for whoever asks', 
   const view = viewOf(history)
   for (const caller of [undefined, alice, bob, mallory]) {
     for (const lastSeen of [undefined, new Map([[rigby, { at: history.now - DAY }]]), new Map([[rigby, { at: history.now }]])]) {
-      const ctx = context(history, { caller, lastSeen, gateway: { delegated: true, settingsUrl: 'http://127.0.0.1:2590/settings' } })
+      const ctx = context(history, {
+        caller,
+        lastSeen,
+        gateway: {
+          did: did('server'),
+          delegation: { state: 'given', since: history.now },
+          settingsUrl: 'http://127.0.0.1:2590/settings#delegation',
+        },
+      })
       for (const pull of pulls) wire(mergeStatusAnswer(view, pull, ctx), knotless.getMergeStatus)
       wire(queueAnswer(view, {}, ctx), knotless.getQueue)
       wire(pullsAnswer(view, {}, ctx), knotless.listPulls)

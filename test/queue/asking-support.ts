@@ -1,9 +1,10 @@
 /** Sentences and judgements for tests, as the people of a history get them. */
 import { type AdmissionInput, judgeLeave, judgeMerge, judgeQueue } from '../../src/queue/admission.ts'
+import type { GatewayFacts } from '../../src/queue/asking.ts'
 import type { MergeResult } from '../../src/queue/facts.ts'
 import { type Phrase, plain } from '../../src/queue/words/phrase.ts'
 import type { Refusal } from '../../src/queue/words/refusals.ts'
-import { type AtUri, HEAD, type History, MINUTE, TIP } from './support.ts'
+import { type AtUri, type Did, HEAD, type History, MINUTE, TIP } from './support.ts'
 
 /** The handle of a made-up account: its name without the padding. */
 export function handle(did: string): string {
@@ -23,6 +24,14 @@ export function merge(pull: string, more: Partial<MergeResult> = {}): MergeResul
 export function merges(history: History, pull: AtUri, more: Partial<MergeResult> = {}): void {
   history.merges.set(pull, merge(pull, more))
 }
+
+/** A server as gateway: with the owner's delegation, and without. */
+export const given: GatewayFacts & { did: Did } = {
+  did: 'did:web:queue.example',
+  delegation: { state: 'given', since: 0 },
+  settingsUrl: 'https://queue.example/settings#delegation',
+}
+export const withheld: typeof given = { ...given, delegation: { state: 'never' } }
 
 type Ask = Partial<Omit<AdmissionInput, 'view' | 'pull'>>
 

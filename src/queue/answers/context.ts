@@ -3,20 +3,10 @@ import type { Asking } from '../asking.ts'
 import { type Names, type Phrase, plain } from '../words/phrase.ts'
 import type { Refusal } from '../words/refusals.ts'
 
-/** The server that writes for owners. */
-export interface GatewayFacts {
-  /** The owner delegated writes to this server. */
-  delegated: boolean
-  /** Where the owner delegates. */
-  settingsUrl?: string | undefined
-}
-
 export interface AnswerContext extends Asking {
   names: Names
   /** The version of the repository's index. */
   version: number
-  /** Absent while this server writes for nobody. */
-  gateway?: GatewayFacts | undefined
 }
 
 /** How phrases come out: as text for XRPC and the command line, or as they are for pages. */

@@ -27,7 +27,7 @@ export function mergeStatusParts(view: RepositoryView, pull: PullView, ctx: Answ
 function mergeStatus<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext, voice: Voice<W>, whole: boolean) {
   const { names } = ctx
   const branch = view.branches.get(pull.branch)
-  const question = { view, pull: pull.pull.uri, caller: ctx.caller }
+  const question = { view, pull: pull.pull.uri, caller: ctx.caller, gateway: ctx.gateway }
   const { gateway } = view.record.value
   return {
     pull: pullView(pull, names),
@@ -51,7 +51,7 @@ function mergeStatus<W>(view: RepositoryView, pull: PullView, ctx: AnswerContext
     },
     gateway: {
       did: gateway === undefined ? undefined : toDid(gateway),
-      delegated: ctx.gateway?.delegated ?? false,
+      delegated: ctx.gateway?.delegation.state === 'given',
       settingsUrl: toUri(ctx.gateway?.settingsUrl),
     },
     runners: view.roles.runners.slice(0, 10).map(did => accountView(did, names)),

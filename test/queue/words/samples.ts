@@ -304,6 +304,7 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
   'not-allowed': [
     words.notAllowed('push', people),
     words.notARef('push', 'refs/notes/commits'),
+    words.namedTwice('push', 'refs/heads/main'),
     words.notAllowed('queue', people),
     words.notAllowed('leave', people),
     words.notAllowed('merge', [alice]),
@@ -377,6 +378,7 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
   ],
   'head-moved': [
     words.headMoved('queue', head),
+    words.retargeted('release/1.0'),
     words.memberRefused(title, { what: 'head-moved', head }),
     words.memberRefused(title, { what: 'head-gone' }),
     words.memberRefused(title, { what: 'changed', branch }),
