@@ -41,6 +41,24 @@ export function notARef(act: WriteAct, ref: string): Refusal {
   }
 }
 
+/** Two moves of one ref in one push. */
+export function namedTwice(act: WriteAct, ref: string): Refusal {
+  return {
+    code: 'not-allowed',
+    message: say`${LEADS[act]}: ${shortRef(ref)} is named twice, so which is meant cannot be told.`,
+    advice: say`Name each branch and tag once.`,
+  }
+}
+
+/** A merge was asked for, and the pull is onto another branch by now. */
+export function retargeted(branch: string): Refusal {
+  return {
+    code: 'head-moved',
+    message: say`${LEADS.merge}: this pull is onto ${branch} now.`,
+    advice: say`Look at it as it is now. If it is still what you want, do it again.`,
+  }
+}
+
 /** GWY-5: a ref is not where the asker saw it (`old`), but at `now`. Null: it is not there. */
 export function refMoved(act: WriteAct, ref: string, at: { old: string | null; now: string | null }): Refusal {
   const name = shortRef(ref)
