@@ -2,11 +2,12 @@ import { type CommitRow, listCommits } from './commits.ts'
 import { missingCommit } from './merge.ts'
 import type { Mirror } from './mirror.ts'
 import { objectTypes } from './objects.ts'
-import { isCommitId } from './ref-names.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
 import { runGit } from './run.ts'
 import { nulFields } from './split-stream.ts'
 import { words } from './words.ts'
+
+export { isAncestor } from './chain.ts'
 
 const mostWorkflows = 1000
 
@@ -32,18 +33,6 @@ export async function lastChangeOf(mirror: Mirror, commit: string, path: string)
   if (!listed.ok) return listed
   const [change] = listed.commits
   return change === undefined ? { ok: true } : { ok: true, change }
-}
-
-/** Whether `commit` is `tip` or in its history; a commit that the mirror does not have is not (STA-5, HON-8). Refused when `tip` is not there. */
-export async function isAncestor(mirror: Mirror, commit: string, tip: string): Promise<{ ok: true; ancestor: boolean } | GitRefusal> {
-  const missing = await missingCommit(mirror, [tip])
-  if (missing !== undefined) return missing
-  if (!isCommitId(commit)) return { ok: true, ancestor: false }
-  const [found] = await objectTypes(mirror, [commit])
-  if (found?.type !== 'commit') return { ok: true, ancestor: false }
-  const run = await runGit(['merge-base', '--is-ancestor', commit, tip], { dir: mirror.dir })
-  if (run.code === 0 || run.code === 1) return { ok: true, ancestor: run.code === 0 }
-  return refuse('failed', words.gitFailed('read the history of the branch'))
 }
 
 /** The bytes of a file at a commit, refused when it has more than `max`; none when there is no such file. */
