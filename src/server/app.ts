@@ -6,6 +6,7 @@ import { addLogIn } from './auth/log-in.ts'
 import type { Context } from './context.ts'
 import { addGitHttp } from './git-http/routes.ts'
 import { serveHealth } from './health.ts'
+import { boundBodyTime, LONG_BODY_MS } from './http/body-time.ts'
 import { answerBadAddress, handleErrors, handleNotFound } from './http/errors.ts'
 import { guardPages } from './http/guard.ts'
 import { addSecurityHeaders } from './http/headers.ts'
@@ -30,7 +31,8 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     genReqId: () => ctx.ids.request(),
     trustProxy: ctx.config.trustProxy.length === 0 ? false : [...ctx.config.trustProxy],
     bodyLimit: FORM_BYTES,
-    requestTimeout: 30_000,
+    // Pushes take long; the bodies of all others are bounded by a hook.
+    requestTimeout: LONG_BODY_MS + 60_000,
     keepAliveTimeout: 70_000,
     http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
     forceCloseConnections: 'idle',
@@ -40,6 +42,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   handleErrors(app, ctx)
   endStreamsOnClose(app)
   addSecurityHeaders(app, ctx.config)
+  boundBodyTime(app)
   measure(app, ctx.metrics)
   await addLimits(app, ctx)
   serveHealth(app, ctx)

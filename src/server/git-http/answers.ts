@@ -19,7 +19,8 @@ export function gitAnswer(reply: FastifyReply, service: string, what: 'advertise
   return reply.header('cache-control', 'no-cache, max-age=0, must-revalidate').type(`application/x-git-${service}-${what}`)
 }
 
-function pktLine(text: string): string {
+/** Text as one packet of git’s protocol: its length in four hex digits, and the text. */
+export function pktLine(text: string): string {
   return `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 }
 

@@ -9,6 +9,9 @@ export function oneLine(text: string, most = 400): string {
   return clean.length > most ? `${clean.slice(0, most - 1)}…` : clean
 }
 
+const tokenFor = (method: string, did: string) =>
+  `a service token of your account for ${method}, audience ${did}, good for 5 minutes at most and for one push`
+
 export const words = {
   noRepository: (owner: string, name: string) =>
     `There is no repository ${oneLine(owner, 120)}/${oneLine(name, 120)} here. Check the spelling, or ask its owner whether it moved.`,
@@ -24,5 +27,8 @@ export const words = {
   requestUnreadable: () => 'The request cannot be read.',
   requestSlow: () => 'The request came too slowly.',
   wrongType: () => 'The request is of another kind than git sends to this address.',
+  noToken: (method: string, did: string) => `Pushing needs a password: ${tokenFor(method, did)}. Any user name does.`,
+  badToken: (why: string, method: string, did: string) => `Not let in: ${why}. The password of a push is ${tokenFor(method, did)}.`,
+  tooManyTokens: () => 'Not let in: too many of your tokens are in use. Wait until some have expired, 5 minutes at most.',
   broken: (id: string) => `Something broke on our side: ${id}.`,
 } as const

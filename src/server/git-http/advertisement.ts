@@ -1,0 +1,24 @@
+import { pktLine } from './answers.ts'
+
+/** What is understood of the protocol of pushes (receive-pack); options are not, and git says so by itself. */
+const capabilities = [
+  'report-status',
+  'report-status-v2',
+  'delete-refs',
+  'side-band-64k',
+  'quiet',
+  'atomic',
+  'ofs-delta',
+  'object-format=sha1',
+]
+
+const noObject = '0'.repeat(40)
+
+/** Where a repository's refs are, as git is told before it pushes: `refs` in any order, `version` of this program. */
+export function pushAdvertisement(refs: readonly { name: string; commit: string }[], version: string): string {
+  const can = [...capabilities, `agent=knotless/${version}`].join(' ')
+  const sorted = refs.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, commit }) => `${commit} ${name}`)
+  const [first = `${noObject} capabilities^{}`, ...others] = sorted
+  const lines = [`${first}\0${can}`, ...others].map(line => pktLine(`${line}\n`))
+  return `${pktLine('# service=git-receive-pack\n')}0000${lines.join('')}0000`
+}
