@@ -22,7 +22,7 @@ export const workflowFolder = '.knotless/workflows/'
 
 /** Reads one workflow file. A fault is a verdict: its run is an `error` (CHK-6). Never throws for what a file holds. */
 export function parseWorkflow({ file, bytes }: WorkflowFile): { ok: true; workflow: Workflow } | { ok: false; fault: WorkflowFault } {
-  if (file.length > 200 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(file)) return { ok: false, fault: { file, message: words.badFileName() } }
+  if (file.length > 200 || /[\p{Cc}\p{Zl}\p{Zp}\ufffd]/u.test(file)) return { ok: false, fault: { file, message: words.badFileName() } }
   const text = readYaml(bytes)
   if (!text.ok) {
     const { line, key, message } = text

@@ -32,7 +32,17 @@ export interface Selected {
  * everywhere. Where there is too much to hold against patterns, none is skipped.
  */
 export function selectWorkflows(files: readonly WorkflowFile[], asked: Asked): Selected {
-  const { workflows, faulty } = readWorkflows(files)
+  return selectFrom(readWorkflows(files), asked)
+}
+
+/** What a commit's files say. */
+export interface ReadWorkflows {
+  workflows: readonly Workflow[]
+  faulty: readonly WorkflowFault[]
+}
+
+/** The same of files that were read already. */
+export function selectFrom({ workflows, faulty }: ReadWorkflows, asked: Asked): Selected {
   const branch = textOf(asked.branch)
   const wanted = workflows.filter(({ on }) => {
     const trigger = on[asked.trigger]
@@ -45,7 +55,7 @@ export function selectWorkflows(files: readonly WorkflowFile[], asked: Asked): S
 }
 
 /** Every file of a commit that can be used, and the faults of the others, both in the order of their names. */
-export function readWorkflows(files: readonly WorkflowFile[]): { workflows: Workflow[]; faulty: WorkflowFault[] } {
+export function readWorkflows(files: readonly WorkflowFile[]): ReadWorkflows {
   const tooMany = folderFault(files)
   if (tooMany !== undefined) return { workflows: [], faulty: [tooMany] }
   const workflows: Workflow[] = []

@@ -57,10 +57,20 @@ export const words = {
   sameName: (file: string, name: string) => `It is named ${quoted(name)}, as ${file} is: runs are told apart by the name.`,
   tooManyFiles: (most: number) => `There are more than ${count(most)} workflow files.`,
   tooManyBytes: (most: number) => `The workflow files have more than ${count(most)} bytes together.`,
-  badFileName: () => 'Its name holds control characters, or is longer than 200 characters.',
+  badFileName: () => 'Its name is not UTF-8, holds control characters or is longer than 200 characters.',
+  folder: () => 'workflow files',
+
+  /** What stands where a run would. */
+  notRun: () => 'not run',
+  otherFiles: () => 'reused, but not from the lander’s own pass of the same files',
+  unusable: (fault: { line?: number | undefined; key?: string | undefined; message: string }) =>
+    `cannot be used: ${place(fault).concat(fault.message.replace(/\.$/, '')).join(', ')}`,
 
   /** A fault as one line: where, then what. */
   fault: (at: { file: string; line?: number | undefined; key?: string | undefined; message: string }) =>
-    [at.file, ...(at.line === undefined ? [] : [`line ${at.line}`]), ...(at.key === undefined ? [] : [quoted(at.key)])].join(', ') +
-    `: ${at.message}`,
+    `${[at.file, ...place(at)].join(', ')}: ${at.message}`,
+}
+
+function place(at: { line?: number | undefined; key?: string | undefined }): string[] {
+  return [...(at.line === undefined ? [] : [`line ${at.line}`]), ...(at.key === undefined ? [] : [quoted(at.key)])]
 }

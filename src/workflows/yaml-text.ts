@@ -4,7 +4,7 @@ import { words } from './words.ts'
 
 export const mostBytes = 64 * 2 ** 10
 /** A workflow of a hundred steps has about a thousand. Reading takes the square of the keys, so that they are counted first. */
-const mostTokens = 3000
+const mostTokens = 2000
 const mostAnchors = 50
 const deepest = 20
 

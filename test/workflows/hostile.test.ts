@@ -101,8 +101,8 @@ test('64 KiB of keys, brackets and dashes are refused before YAML is made of the
 })
 
 test('lists in lists are refused, however deep', () => {
-  for (const depth of [25, 100, 700, 1_400]) quick(`${'- '.repeat(depth)}a`, /nested|says nothing/)
-  quick(`on: ${'['.repeat(900)}${']'.repeat(900)}`, /nested|keys with values/)
+  for (const depth of [25, 100, 700, 950]) quick(`${'- '.repeat(depth)}a`, /nested|says nothing/)
+  quick(`on: ${'['.repeat(600)}${']'.repeat(600)}`, /nested|keys with values/)
 })
 
 test('whatever the bytes, there is a workflow or a fault, soon, and never an exception', () => {
