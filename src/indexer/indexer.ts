@@ -66,6 +66,8 @@ export interface Indexer {
   indexOwnWrite(write: OwnWrite): Promise<void>
   /** Tells of each repository whose answers may have changed, once per batch. Gives the function that ends it. */
   onChanged(listener: ChangeListener): () => void
+  /** What answers say of an account's repositories has changed, though no record has: their versions go up, and it is told. */
+  touch(owner: string): Promise<void>
   /** Settles when everything received is written, what is due of backfill is read and the mirrors are at rest. */
   settled(): Promise<void>
   /** Brings the mirror of a repository to a refs record that was just read from its account. */
@@ -143,6 +145,10 @@ export function createIndexer(options: IndexerOptions): Indexer {
       return ingest.now({ kind: 'record', source: 'own', did, collection, rkey, rev, ...what })
     },
     onChanged: listener => ingest.onChanged(listener),
+    async touch(owner) {
+      const owned = index.sync.all(index.db.selectFrom('repo').select('uri').where('did', '=', owner))
+      if (owned.length > 0) await ingest.now({ kind: 'touch', repos: owned.map(repo => repo.uri) })
+    },
     async settled() {
       // Each may give the others something to do.
       for (let quiet = 0; quiet < 2; ) {

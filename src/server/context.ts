@@ -97,6 +97,21 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     const delegations = createDelegations({ database, now, logger, identity, lock, loopback, createOAuth: oauthClient })
     const reader = overrides.reader ?? createReader({ identity, fetch, now })
     const mirrors = createMirrors(join(config.dataDir, 'mirrors'))
+    const indexer =
+      overrides.indexer ??
+      createIndexer({
+        index: database,
+        identity,
+        reader,
+        mirrors,
+        jetstream: config.jetstreamUrl,
+        relay: config.relayUrl,
+        now,
+        failed: error => logger.error({ err: error }, 'a part of the index failed'),
+      })
+    delegations.onChanged(owner => {
+      indexer.touch(owner).catch((error: unknown) => logger.error({ err: error, did: owner }, 'a change of a delegation was not told'))
+    })
     return {
       config,
       version: readVersion(),
@@ -110,18 +125,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       identity,
       reader,
       mirrors,
-      indexer:
-        overrides.indexer ??
-        createIndexer({
-          index: database,
-          identity,
-          reader,
-          mirrors,
-          jetstream: config.jetstreamUrl,
-          relay: config.relayUrl,
-          now,
-          failed: error => logger.error({ err: error }, 'a part of the index failed'),
-        }),
+      indexer,
       repositories: createRepositoryCache({ index: database, now, fold: foldRepository }),
       lock,
       oauth,

@@ -4,7 +4,7 @@ import type { GatewayFacts } from '../../src/queue/asking.ts'
 import type { MergeResult } from '../../src/queue/facts.ts'
 import { type Phrase, plain } from '../../src/queue/words/phrase.ts'
 import type { Refusal } from '../../src/queue/words/refusals.ts'
-import { type AtUri, type Did, HEAD, type History, MINUTE, TIP } from './support.ts'
+import { type AtUri, HEAD, type History, MINUTE, TIP } from './support.ts'
 
 /** The handle of a made-up account: its name without the padding. */
 export function handle(did: string): string {
@@ -26,7 +26,7 @@ export function merges(history: History, pull: AtUri, more: Partial<MergeResult>
 }
 
 /** A server as gateway: with the owner's delegation, and without. */
-export const given: GatewayFacts & { did: Did } = {
+export const given: GatewayFacts & { did: `did:web:${string}` } = {
   did: 'did:web:queue.example',
   delegation: { state: 'given', since: 0 },
   settingsUrl: 'https://queue.example/settings#delegation',

@@ -1,5 +1,6 @@
 import { cidForLex } from '@atproto/lex-cbor'
 import type { LexValue } from '@atproto/lex-data'
+import { parseDid } from '../../src/atproto/ids.ts'
 import { createIngest } from '../../src/indexer/ingest/queue.ts'
 import { tidAt } from '../../src/queue/tid.ts'
 import type { Context } from '../../src/server/context.ts'
@@ -29,10 +30,13 @@ export interface Orchard {
   stop(): Promise<void>
 }
 
-/** A repository with `count` open pulls onto main, none queued; accounts have handles where given. */
+/**
+ * A repository with `count` open pulls onto main, none queued; accounts have handles where given. Its owner has delegated to the server, as far as
+ * its own rows say, unless `delegated` is false.
+ */
 export async function plantOrchard(
   ctx: Context,
-  options: { people?: People; count?: number; name?: string; handles?: Record<string, string> } = {},
+  options: { people?: People; count?: number; name?: string; handles?: Record<string, string>; delegated?: boolean } = {},
 ): Promise<Orchard> {
   const people = options.people ?? madeUp
   const name = options.name ?? 'orchard'
@@ -95,6 +99,8 @@ export async function plantOrchard(
   for (const [account, handle] of Object.entries(options.handles ?? {})) {
     await ingest.now({ kind: 'resolved', did: account, handle, askedUs: Date.now() * 1000 })
   }
+  const owner = parseDid(people.owner)
+  if (owner !== undefined && options.delegated !== false) ctx.delegations.given(owner)
   return {
     repo,
     pulls,

@@ -4,6 +4,7 @@ import type { AccountSession } from '../../atproto/session.ts'
 import type { TidClock } from '../../atproto/tid.ts'
 import type { IndexDatabase } from '../../indexer/database.ts'
 import type { RepositoryCache } from '../../indexer/read.ts'
+import type { GatewayFacts } from '../../queue/asking.ts'
 import type { MergeResult, RefsRecord, Stored } from '../../queue/facts.ts'
 import type { KeyedLock } from './keyed-lock.ts'
 import type { UnsettledWrites } from './unsettled.ts'
@@ -53,6 +54,8 @@ export interface ActionContext {
   readonly unsettled: UnsettledWrites
   readonly lookAtMerge: LookAtMerge
   indexOwnWrite(write: OwnWrite): void | Promise<void>
+  /** This server before an owner (ADM-10). */
+  gatewayOf(owner: string): GatewayFacts
   /** Host of the server that keeps an account, for people; undefined when it has none. Throws when that cannot be told now. */
   serverOf(did: Did): Promise<string | undefined>
   /** The right to act for an account; undefined when its grant is gone. */

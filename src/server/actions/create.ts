@@ -1,6 +1,7 @@
 import { createTidClock } from '../../atproto/tid.ts'
 import { mergeOnto } from '../../git/merge.ts'
 import type { Context } from '../context.ts'
+import { gatewayFacts } from '../gateway/facts.ts'
 import type { ActionContext, LookAtMerge } from './context.ts'
 import { createKeyedLock } from './keyed-lock.ts'
 import { createUnsettledWrites } from './unsettled.ts'
@@ -20,6 +21,7 @@ export function createActions(ctx: Context): ActionContext {
     locks: createKeyedLock(),
     unsettled: createUnsettledWrites(now),
     lookAtMerge: lookAtMerge(ctx),
+    gatewayOf: owner => gatewayFacts(ctx, owner),
     indexOwnWrite: write => indexer.indexOwnWrite(write),
     async serverOf(did) {
       const server = (await identity.resolveDocument(did))?.pds

@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /**
- * Puts a pull into its branch's queue, as `caller`: ADM-1 to ADM-7 over fresh reads, then one record in the caller's own account. Answers with the
+ * Puts a pull into its branch's queue, as `caller`: ADM-1 to ADM-7 and ADM-10 over fresh reads, then one record in the caller's own account. Answers with the
  * place at once (ADM-9). Two calls for one pull by one account run one after the other, so that the second finds it queued.
  */
 export function queuePull(ctx: ActionContext, input: Asked): Promise<Queued> {
@@ -37,7 +37,7 @@ async function queue(ctx: ActionContext, { pull, caller, head }: Asked): Promise
   const fresh = await readFresh(ctx, { act: 'queue', pull, caller })
   if (!fresh.ok) return fresh
   const { view } = fresh
-  const question = { view, pull, caller }
+  const question = { view, pull, caller, gateway: ctx.gatewayOf(view.roles.owner) }
   // Whoever is refused anyway costs no merge.
   const early = judgeQueue(question)
   if (!early.ok) await catchUp(ctx, fresh.pull)

@@ -4,6 +4,7 @@ import type { Identity } from '../../atproto/identity.ts'
 import { type Did, parseDid } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import type { IndexDatabase } from '../../indexer/database.ts'
+import { bind } from '../../indexer/sync-queries.ts'
 import { delegationMetadataPath, delegationScope } from '../auth/client-metadata.ts'
 import type { OAuth, OAuthKind } from '../auth/oauth.ts'
 import type { SharedLock } from '../auth/shared-lock.ts'
@@ -62,7 +63,8 @@ export function createDelegations(ctx: DelegationsContext): KeptDelegations {
     onGone: (did, cause) => end(did, whyGone(cause)),
   })
 
-  const rowOf = (did: string) => sync.first(db.selectFrom('delegation').selectAll().where('did', '=', did))
+  const byDid = bind(ctx.database.sqlite, ['did'], (p: { did: string }) => db.selectFrom('delegation').selectAll().where('did', '=', p.did))
+  const rowOf = (did: string) => byDid.get({ did })
   const of = (owner: string) => delegationOf(rowOf(owner), now())
 
   function tell(owner: string): void {

@@ -4,6 +4,7 @@ import { queueSummaryParts } from '../../queue/answers/queue.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import type { HomePage, RepositoryLine } from '../../views/models.ts'
 import { accountPath, withQuery } from '../../views/paths.ts'
+import { gatewayFacts } from '../gateway/facts.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
@@ -96,7 +97,13 @@ function lineOf(ctx: PageContext, row: RepositoryRow, viewer: string | undefined
       name: row.name,
       description: view.record.value.description,
       mine: viewer !== undefined && view.roles.mayMerge(viewer),
-      queues: queueSummaryParts(view, { now: ctx.now(), caller: viewer, names, version }),
+      queues: queueSummaryParts(view, {
+        now: ctx.now(),
+        caller: viewer,
+        names,
+        version,
+        gateway: gatewayFacts(ctx, view.roles.owner),
+      }),
     },
   ]
 }

@@ -4,6 +4,7 @@ import type { AnswerContext } from '../../queue/answers/context.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import type { Names } from '../../queue/words/phrase.ts'
 import type { RepoHead } from '../../views/models.ts'
+import { gatewayFacts } from '../gateway/facts.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 
@@ -79,5 +80,6 @@ function located(ctx: PageContext, row: RepositoryRow, found: { view: Repository
 
 /** What the answers of the rules take, for one request. */
 export function answerContext(ctx: PageContext, at: Located, caller: string | undefined): AnswerContext {
-  return { now: ctx.now(), caller, names: at.names, version: at.version }
+  const gateway = gatewayFacts(ctx, at.view.roles.owner)
+  return { now: ctx.now(), caller, names: at.names, version: at.version, gateway }
 }

@@ -89,7 +89,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
     paging,
     collaborators: view.roles.collaborators.map(account),
     runners: runnersOf(view, asking, account),
-    gateway: { did: gateway, here: gateway === ctx.config.did, delegated: false },
+    gateway: { did: gateway, here: gateway === ctx.config.did, delegated: asking.gateway?.delegation.state === 'given' },
     movedTo: movedTo(ctx, view),
     mirror:
       mirror === undefined || mirror.ok

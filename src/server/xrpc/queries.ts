@@ -7,6 +7,7 @@ import type { Answer, AnswerContext } from '../../queue/answers/index.ts'
 import { join, type Names, plain } from '../../queue/words/phrase.ts'
 import { pullNotFound, type Refusal, repoNotFound } from '../../queue/words/refusals.ts'
 import type { Context } from '../context.ts'
+import { gatewayFacts } from '../gateway/facts.ts'
 import { namesOf } from '../names.ts'
 import { xrpcName } from '../refusals.ts'
 import { type AnswerCache, createAnswerCache, type Made } from './answer-cache.ts'
@@ -46,7 +47,8 @@ export function createQuery<B extends object>(ctx: Context, front: Front) {
 
 /** What answers about a repository are made with. */
 export function answerContext(ctx: Context, { view, version }: VersionedView, caller: Did | undefined): AnswerContext {
-  return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version }
+  const gateway = gatewayFacts(ctx, view.roles.owner)
+  return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version, gateway }
 }
 
 /** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */
