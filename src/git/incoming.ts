@@ -4,7 +4,7 @@ import { createCid, RAW_DATA_CODEC, SHA256_HASH_CODE } from '@atproto/lex-data'
 import { packFile, type Quarantine } from './quarantine.ts'
 import type { BlobRef, PackRow } from './refs-record.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
-import { runGit } from './run.ts'
+import { type GitRun, runGit } from './run.ts'
 import { splitLines } from './split-stream.ts'
 import { words } from './words.ts'
 
@@ -173,15 +173,19 @@ export async function indexPack(
     return run.stdout.toString('latin1').trim() === pack.id ? undefined : refuse('bad-pack', words.packTrailer(pack.id))
   }
   await Promise.all(['idx', 'rev'].map(end => rm(path.replace(/pack$/, end), { force: true })))
-  if (run.ended === 'aborted') return refuse('upstream-failed', words.syncTimeout())
+  return run.ended === 'aborted' ? refuse('upstream-failed', words.syncTimeout()) : indexFault(run, pack.id)
+}
+
+/** What a failed run of index-pack says of its pack: it leads nowhere, is too much for the limits, or is corrupt. */
+export function indexFault(run: GitRun, id: string | undefined): GitRefusal {
   if (run.ended === 'not-started' || run.code === 125) return refuse('failed', words.gitFailed('index a pack'))
   if (run.ended !== 'exit' || /out of memory|cannot allocate|mmap failed|unable to create thread/i.test(run.stderr)) {
-    return refuse('too-large', words.packBomb(pack.id))
+    return refuse('too-large', words.packBomb(id))
   }
   if (/did not receive expected object|unresolved delta|missing (blob|tree|commit|tag)/.test(run.stderr)) {
-    return refuse('missing-object', words.packLinks(pack.id))
+    return refuse('missing-object', words.packLinks(id))
   }
-  return refuse('bad-pack', words.packRefused(pack.id, reason(run.stderr)))
+  return refuse('bad-pack', words.packRefused(id, reason(run.stderr)))
 }
 
 /** The first complaint that git printed, without its prefix; a complaint that holds a path is not passed on. */

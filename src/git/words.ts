@@ -3,6 +3,9 @@
 const megabytes = (bytes: number) => `${Math.floor(bytes / 2 ** 20).toLocaleString('en')} MiB`
 const count = (n: number) => n.toLocaleString('en')
 
+const packOf = (id?: string) => (id === undefined ? 'the pack' : `pack ${id}`)
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
 /** Text of an unknown writer, made fit for one line of a message: controls as spaces, at most `max` characters. */
 export function quoted(text: string, max = 120): string {
   const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
@@ -37,10 +40,10 @@ export const words = {
   blobWrongSize: (id: string) => `A part of pack ${id} has another size than the record says.`,
   packHeader: (id: string) => `Pack ${id} is no pack of the size and count that the record says.`,
   packTrailer: (id: string) => `Pack ${id} ends in another checksum than its name.`,
-  packRefused: (id: string, why: string) => `git refuses pack ${id}: ${why}.`,
-  packLinks: (id: string) => `Pack ${id} leads to objects that the repository does not hold.`,
+  packRefused: (id: string | undefined, why: string) => `git refuses ${packOf(id)}: ${why}.`,
+  packLinks: (id?: string) => `${capital(packOf(id))} leads to objects that the repository does not hold.`,
   packNotHere: (id: string) => `The mirror does not hold pack ${id} yet: bring it up to date first.`,
-  packBomb: (id: string) => `Pack ${id} needs more memory or time to unpack than is given to it.`,
+  packBomb: (id?: string) => `${capital(packOf(id))} needs more memory or time to unpack than is given to it.`,
   objectTooBig: (oid: string, bytes: number, most: number, path?: string) =>
     `${path === undefined ? `Object ${oid}` : `"${quoted(path)}" (${oid})`} has ${megabytes(bytes)}; at most ${megabytes(most)} are taken.`,
   recordUnread: () => "The refs record could not be read from the account's server.",
@@ -67,6 +70,7 @@ export const words = {
   notARepository: () => 'The directory is no git repository with SHA-1 objects.',
   shallow: () => 'The repository is a shallow clone: fetch its whole history first (git fetch --unshallow).',
   missingObjects: () => 'The repository lacks objects of its own history.',
+  uploadCutOff: () => 'The push broke off before its pack had come.',
   badRequest: () => 'This is no request of git push.',
   signedPush: () => 'Signed pushes are not taken: push without --signed.',
   pushOptions: () => 'Push options are not taken: push without --push-option.',

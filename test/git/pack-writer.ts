@@ -64,6 +64,13 @@ function deflated(data: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(head), data, Buffer.from([b >> 8, b & 0xff, a >> 8, a & 0xff])])
 }
 
+/** The start of a pack of so many objects, up to the data of the first one. */
+export function packHeader(objects: number, type: 'commit' | 'tree' | 'blob' | 'tag', length: number): Buffer {
+  const head = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
+  head.writeUInt32BE(objects, 8)
+  return Buffer.concat([head, size(types[type], length)])
+}
+
 /** Adds the checksum that a pack ends in. */
 export function seal(content: Uint8Array): Buffer {
   return Buffer.concat([content, createHash('sha1').update(content).digest()])

@@ -1,0 +1,126 @@
+import { boundsFault, boundsFaults, emptyTree } from './bounds.ts'
+import { indexFault, oversized } from './incoming.ts'
+import type { Mirror } from './mirror.ts'
+import { type ObjectsPlace, objectTypes } from './objects.ts'
+import { openQuarantine, type Quarantine } from './quarantine.ts'
+import { isCommitId } from './ref-names.ts'
+import { type GitRefusal, refuse } from './refusal.ts'
+import { runGit } from './run.ts'
+import { words } from './words.ts'
+
+/** Limits on a pack that comes in by a push. */
+export interface ReceiveLimits {
+  /** Bytes of the pack; default 1 GiB. */
+  bytes?: number
+  /** Bytes of one object; default 100 MiB (STO-2). */
+  objectBytes?: number
+  /** What the indexing may take: address space in KiB (1,500,000), seconds of CPU (60). */
+  memoryKiB?: number
+  cpuSeconds?: number
+  /** Milliseconds for all of it, the upload included; default 30 min. */
+  timeoutMs?: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Takes a pack of a push, thin or not, into a quarantine before the mirror's objects, under git's strict check and with bounded memory and CPU
+ * (STO-11): every object well formed and within its bound, every link leading to an object of the quarantine or the mirror. The mirror is not
+ * touched. The quarantine is the caller's to close; of a refused pack none is left. A pack without a byte, as of a push that only deletes, is an
+ * empty quarantine. Commits are to be looked at by `checkHeads` before anything walks their files.
+ */
+export async function receivePack(
+  mirror: Mirror,
+  pack: AsyncIterable<Uint8Array>,
+  limits: ReceiveLimits = {},
+): Promise<{ ok: true; quarantine: Quarantine } | GitRefusal> {
+  const quarantine = await openQuarantine(mirror)
+  let fault: GitRefusal | undefined = refuse('failed', words.gitFailed('index a pack'))
+  try {
+    fault = await takeIn(mirror, quarantine, pack, limits)
+  } finally {
+    if (fault !== undefined) await quarantine.close()
+  }
+  return fault ?? { ok: true, quarantine }
+}
+
+async function takeIn(
+  mirror: Mirror,
+  quarantine: Quarantine,
+  pack: AsyncIterable<Uint8Array>,
+  limits: ReceiveLimits,
+): Promise<GitRefusal | undefined> {
+  const source = pack[Symbol.asyncIterator]()
+  let first: IteratorResult<Uint8Array>
+  try {
+    do first = await source.next()
+    while (!first.done && first.value.length === 0)
+  } catch {
+    return refuse('bad-pack', words.uploadCutOff())
+  }
+  if (first.done) return undefined
+  const bytes = limits.bytes ?? 2 ** 30
+  const run = await runGit(['index-pack', '--stdin', '--fix-thin', '--strict', '--threads=2', `--max-input-size=${bytes}`], {
+    dir: mirror.dir,
+    env: quarantine.env,
+    input: resumed(first.value, source),
+    ulimit: { memoryKiB: limits.memoryKiB ?? 1_500_000, cpuSeconds: limits.cpuSeconds ?? 60 },
+    timeoutMs: limits.timeoutMs ?? 1_800_000,
+    signal: limits.signal,
+  })
+  if (run.ended === 'input' || run.ended === 'aborted') return refuse('bad-pack', words.uploadCutOff())
+  if (run.code !== 0) {
+    if (/exceeds maximum allowed size/.test(run.stderr)) return refuse('too-large', words.packTooBig(bytes))
+    return indexFault(run, undefined)
+  }
+  return (await oversized(mirror.dir, quarantine, limits.objectBytes ?? 100 * 2 ** 20, limits.signal))?.refusal
+}
+
+/** The stream from its first chunk on. Stopping early leaves the rest to whoever gave it, so that an answer can still be sent. */
+function resumed(first: Uint8Array, source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  let begun = false
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next() {
+        if (begun) return source.next()
+        begun = true
+        return Promise.resolve({ done: false, value: first })
+      },
+    }),
+  }
+}
+
+/**
+ * Why each head may not be taken (STO-11), in the order asked: it is not there, or what it changes against `old` is out of bounds. `new` is a
+ * commit or a tag of one. `old`: where the ref was, or for a new one any commit of the mirror that it is close to; null walks all of its files.
+ */
+export async function checkHeads(
+  place: ObjectsPlace,
+  heads: readonly { old: string | null; new: string }[],
+): Promise<(GitRefusal | undefined)[]> {
+  const found = await objectTypes(
+    place,
+    heads.flatMap(row => [peel(row.new), row.old === null ? 'none' : peel(row.old)]),
+  )
+  const faults = heads.map((row): GitRefusal | undefined => refuse('missing-commit', words.missingCommit(row.new)))
+  const toWalk: { at: number; base: string; head: string }[] = []
+  let within: string | undefined
+  for (const at of heads.keys()) {
+    const head = found[2 * at]?.id
+    // All files of one head are walked where there is nothing else; the others are close to that one, or are walked as far as they are not.
+    const base = found[2 * at + 1]?.id ?? within
+    if (head === undefined) continue
+    if (base !== undefined) {
+      toWalk.push({ at, base, head })
+      continue
+    }
+    faults[at] = await boundsFault(place, emptyTree, head)
+    if (faults[at] === undefined) within = head
+  }
+  const walked = await boundsFaults(place, toWalk)
+  for (const [n, { at }] of toWalk.entries()) faults[at] = walked[n]
+  return faults
+}
+
+function peel(id: string): string {
+  return isCommitId(id) ? `${id}^{commit}` : 'none'
+}
