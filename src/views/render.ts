@@ -19,6 +19,9 @@ import type {
   RefusedPage,
   RepoHead,
   RepositoryPage,
+  RepoSettingsAcceptPage,
+  RepoSettingsPage,
+  RepoSettingsVoidPage,
   SettingsPage,
 } from './models.ts'
 
@@ -32,6 +35,9 @@ export interface PageModels {
   login: LoginPage
   'login-continue': LoginContinuePage
   settings: SettingsPage
+  'repo-settings': RepoSettingsPage
+  'repo-settings-void': RepoSettingsVoidPage
+  'repo-settings-accept': RepoSettingsAcceptPage
   'not-found': NotFoundPage
   error: ErrorPage
   refused: RefusedPage

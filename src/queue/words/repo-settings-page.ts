@@ -1,6 +1,12 @@
 /** What Repository settings says beside its forms: what each is for, what was done, and what an edit would bring about. */
 import { clock, code, count, list, type Phrase, repoName, say, who } from './phrase.ts'
 
+export function settingsTitle(repo: string): string {
+  return `Settings · ${repo}`
+}
+
+export const settingsDescription = 'Runners, collaborators, protection and gateway.'
+
 export const sections = {
   general: say`What the repository is, and the branch that pulls go onto unless they say otherwise.`,
   runners: say`Who checks pulls and lands the queue. A runner whose own account may push lands; otherwise the first named one does.`,
@@ -22,39 +28,60 @@ export function noRunnerWarning(branches: readonly string[]): Phrase {
 /** Of two rows for one branch. */
 export const doubled: Phrase = say`More than one rule names it; the stricter holds. Saving a change makes one of them.`
 
-export function lastRunner(): Phrase {
-  return say`With no runner, pulls are merged by hand.`
-}
-
 /** Before the right to write the record is granted. `host` is the account's server. */
 export function rightWords(host: string): Phrase {
   return say`To change anything here, let this server write your ${code('dev.knotless.repo')} records. ${host} asks you once; you come back to this page.`
 }
 
-export const kept: Phrase = say`What you typed is still here. Nothing is written yet.`
+/** What a form does, on its button. */
+const verbs: Readonly<Record<string, string>> = {
+  general: 'Save',
+  'add-runner': 'Add runner',
+  'remove-runner': 'Remove runner',
+  'move-runner': 'Move runner',
+  'add-collaborator': 'Add collaborator',
+  'remove-collaborator': 'Remove collaborator',
+  void: 'Make void',
+  protection: 'Save protection',
+  gateway: 'Save gateway',
+  offer: 'Offer it',
+  'take-back': 'Take it back',
+}
 
-/** After a form, which one. */
-export type DoneKey = 'general' | 'add' | 'remove' | 'move' | 'void' | 'gateway' | 'protection' | 'offer' | 'take-back' | 'accept'
+export function verbOf(form: string): string {
+  return (Object.hasOwn(verbs, form) ? verbs[form] : undefined) ?? 'Save'
+}
 
-const done: Readonly<Record<DoneKey, Phrase>> = {
+/** Of a form that was sent before there was a right to write. */
+export function keptWords(verb: string): Phrase {
+  return say`What you sent is kept, and nothing is written yet: “${verb}”.`
+}
+
+/** After a form, what it did. */
+const done = {
   general: say`Saved.`,
   add: say`Added.`,
   remove: say`Removed.`,
   move: say`Moved.`,
-  void: say`Made void.`,
+  void: say`Made void: nothing of it counts any more.`,
   gateway: say`Saved.`,
   protection: say`Saved.`,
   offer: say`Offered.`,
   'take-back': say`Taken back.`,
-  accept: say`Accepted. The repository is yours now.`,
+  accept: say`Accepted: the repository is yours now.`,
+  already: say`It is so already; nothing was written.`,
+} satisfies Record<string, Phrase>
+
+export type DoneKey = keyof typeof done
+
+/** Undefined for a word that no form is answered with. */
+export function doneWords(key: string): Phrase | undefined {
+  return isDone(key) ? done[key] : undefined
 }
 
-export function doneWords(key: DoneKey): Phrase {
-  return done[key]
+function isDone(key: string): key is DoneKey {
+  return Object.hasOwn(done, key)
 }
-
-/** A form that asked for what is so already. */
-export const already: Phrase = say`It is so already; nothing was written.`
 
 export function pendingWords(to: { owner: string; name: string }, since: number | undefined, now: number): Phrase {
   const at = since === undefined ? '' : say` since ${clock(since, now)}`

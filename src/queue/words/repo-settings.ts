@@ -15,7 +15,9 @@ function changed(message: Phrase): SettingsRefusal {
   return { code: 'record-changed', message, advice: again }
 }
 
-/** HON-2 of settings: only the owner changes them. `owner` is a DID. */
+export const notYours = 'Only the owner sees and changes the settings of a repository.'
+
+/** `owner` is a DID. */
 export function notOwner(owner: string): SettingsRefusal {
   return {
     code: 'not-owner',
@@ -100,16 +102,9 @@ export function tooManyRules(most: number): SettingsRefusal {
 }
 
 /** `found` says why nobody was found, as the log-in says it. */
-export function notAdded(found: { code: string; message: string; advice?: string | undefined }): SettingsRefusal {
-  return {
-    code: found.code,
-    message: say`Not added: ${found.message}`,
-    ...(found.advice === undefined ? {} : { advice: say`${found.advice}` }),
-  }
-}
-
-export function notFoundFor(lead: string, found: { code: string; message: string; advice?: string | undefined }): SettingsRefusal {
-  return { ...notAdded(found), message: say`${lead}: ${found.message}` }
+export function notFound(lead: string, found: { code: string; message: string; advice?: string | undefined }): SettingsRefusal {
+  const { code: kind, message, advice } = found
+  return { code: kind, message: say`${lead}: ${message}`, ...(advice === undefined ? {} : { advice: say`${advice}` }) }
 }
 
 export function badBranch(branch: string): SettingsRefusal {
@@ -252,26 +247,25 @@ export function notCopied(why: string): SettingsRefusal {
   return { code: 'upstream-failed', message: say`Not accepted: the branches could not be copied into your account.`, advice: say`${why}` }
 }
 
-export function rightDenied(): SettingsRefusal {
-  return {
-    code: 'denied',
-    message: say`You denied the right to write this record, so nothing was written.`,
-    advice: say`Continue again when you want to.`,
+/** `why` the right to write was not granted, as the log-in says it. */
+export function rightRefused(why: string): SettingsRefusal {
+  if (why === 'denied') {
+    return {
+      code: 'denied',
+      message: say`You denied the right to write this record, so nothing was written.`,
+      advice: say`Continue again when you want to.`,
+    }
   }
-}
-
-export function rightTooLittle(): SettingsRefusal {
-  return {
-    code: 'scope-missing',
-    message: say`Your server did not grant the right to write your repository records, so nothing was written.`,
-    advice: say`Continue again and leave it ticked.`,
+  if (why === 'too-little') {
+    return {
+      code: 'scope-missing',
+      message: say`Your server did not grant the right to write your repository records, so nothing was written.`,
+      advice: say`Continue again and leave it ticked.`,
+    }
   }
-}
-
-export function rightFailed(): SettingsRefusal {
   return {
     code: 'upstream-failed',
-    message: say`Your server did not grant anything: it did not work out there. Nothing was written.`,
+    message: say`It did not work out at your server, so there is no right to write yet.`,
     advice: say`Continue again.`,
   }
 }

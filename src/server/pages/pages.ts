@@ -5,6 +5,7 @@ import { addHomePage } from './home-page.ts'
 import { addPullActions } from './pull-actions.ts'
 import { addPullPage } from './pull-page.ts'
 import { addQueuePage } from './queue-page.ts'
+import { addRepoSettings } from './repo-settings.ts'
 import { addRepositoryPage } from './repository-page.ts'
 import { addSettings } from './settings.ts'
 
@@ -14,6 +15,7 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addHomePage(app, pages)
   addSettings(app, ctx)
   addRepositoryPage(app, pages)
+  addRepoSettings(app, pages)
   addQueuePage(app, pages)
   addPullPage(app, pages)
   addPullActions(app, pages)
