@@ -77,6 +77,40 @@ export const door = {
   }),
 } as const
 
+/** What is said on Settings where a delegation is not given, or its server did not hear that it was taken back. */
+export const delegationRefusals = {
+  denied: (): Refusal => ({
+    code: 'denied',
+    message: 'You denied the request, so nothing was delegated.',
+    advice: 'Nothing was changed. Give it again when you want to.',
+  }),
+  stale: (): Refusal => ({
+    code: 'stale-log-in',
+    message: 'This answer was used already, was begun in another browser or under another log-in, or is too old.',
+    advice: 'Nothing was changed. Begin again here.',
+  }),
+  tooLittle: (): Refusal => ({
+    code: 'scope-missing',
+    message: 'Your server granted less than is needed, so it was given back at once.',
+    advice: 'Give it again and leave everything ticked.',
+  }),
+  otherAccount: (handle: string | undefined): Refusal => ({
+    code: 'other-account',
+    message: 'You allowed it as another account than the one that you are logged in with here, so it was given back at once.',
+    advice: `At your server, continue as ${handle ?? 'the account that you are logged in with here'}; or log in here with the other one first.`,
+  }),
+  failed: (): Refusal => ({
+    code: 'upstream-failed',
+    message: 'It did not work out at your server, so nothing was delegated.',
+    advice: 'Begin again here.',
+  }),
+  notTold: (host: string | undefined): Refusal => ({
+    code: 'upstream-failed',
+    message: `Withdrawn here, and what it allowed is forgotten; but ${host ?? 'your server'} did not hear of it.`,
+    advice: 'Remove knotless among the connected apps there as well.',
+  }),
+} as const
+
 /** Why `/healthz` is not ready. */
 export const unready = {
   database: 'the database does not answer',

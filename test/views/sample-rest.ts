@@ -1,3 +1,4 @@
+import { delegationSays } from '../../src/queue/words/delegation.ts'
 import { healthWords } from '../../src/queue/words/health.ts'
 import { healthLabels } from '../../src/queue/words/labels.ts'
 import { leavePageWords } from '../../src/queue/words/leave.ts'
@@ -9,6 +10,7 @@ import type { PageModels } from '../../src/views/render.ts'
 import { alice, bob, carol, commits, frame, gardener, hostile, minutesAgo, nameless, now, orchard, pull, runner } from './sample.ts'
 import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
+import { settingsPages } from './sample-settings.ts'
 
 function lane(branch: string, more: Partial<QueueLane> = {}): QueueLane {
   return {
@@ -211,17 +213,16 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         href: 'https://pds.example/oauth/authorize?request_uri=x&client_id=y',
         next: '/',
       },
-    },
-    settings: {
-      settings: {
-        frame: { ...frame({ title: 'Settings', path: '/settings' }), viewer: alice },
+      'delegation-continue': {
+        frame: thin,
+        account: alice,
         host: 'pds.example',
-        sessions: [
-          { id: '1', name: 'Firefox on Linux', since: minutesAgo(9000), usedAt: minutesAgo(1), current: true },
-          { id: 'a/b', name: hostile.attribute, since: minutesAgo(9000), usedAt: minutesAgo(400), current: false },
-        ],
+        href: '/settings/delegation/start',
+        next: '/settings',
+        asks: { says: delegationSays.asks('pds.example'), back: { href: '/settings#delegation', name: 'Back to settings' } },
       },
     },
+    settings: settingsPages(),
     'not-found': {
       'not-found': { frame: frame({ title: 'Not found', path: '/nobody.test/nothing' }) },
       'not-found-named': {

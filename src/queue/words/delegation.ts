@@ -56,10 +56,10 @@ export const delegationSays = {
 } as const
 
 /** Which repositories wait for a delegation: those whose queues are landed through this server. Undefined when none does. */
-export function waitingWords(repos: readonly { owner: string; name: string; queued: number }[], more: number): Phrase | undefined {
+export function waitingWords(repos: readonly { owner: string; name: string; queued: number }[]): Phrase | undefined {
   if (repos.length === 0) return undefined
   const named = repos.map(repo => say`${repoName(repo.owner, repo.name)} with ${repo.queued} queued`)
-  return say`${count(repos.length + more, 'repository waits', 'repositories wait')} for it: ${list(named, more)}.`
+  return say`${count(repos.length, 'repository waits', 'repositories wait')} for it: ${list(named)}.`
 }
 
 /** The log, where it says something of its own. */
@@ -69,6 +69,6 @@ export const auditWords = {
   /** Of the line that counts what is not kept one by one. */
   summed: () => ({ code: 'summed', reason: 'more refusals of this account in the same hour, counted and not kept one by one' }),
   more: (n: number) => `${n} more`,
-  begun: say`begun, and not known yet whether it was written`,
-  gone: 'none',
+  /** After the reason of a line that is not settled. */
+  begun: 'begun, and not known yet whether it was written',
 } as const

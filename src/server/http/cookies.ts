@@ -1,10 +1,11 @@
 import type { CookieSerializeOptions } from '@fastify/cookie'
 
-/** The three cookies: the session, what signed-out forms are bound to, and the log-in that is under way. */
+/** The cookies: the session, what signed-out forms are bound to, and the log-in and the delegation that are under way. */
 export interface Cookies {
   session: string
   form: string
   logIn: string
+  delegation: string
   options: CookieSerializeOptions
 }
 
@@ -18,6 +19,7 @@ export function cookiesFor(config: { loopback: boolean; port: number }): Cookies
     session: name('session'),
     form: name('form'),
     logIn: name('login'),
+    delegation: name('delegation'),
     options: { path: '/', httpOnly: true, sameSite: 'lax', secure: !config.loopback },
   }
 }

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { endSession } from '../auth/end-session.ts'
-import { findAccount } from '../auth/find-account.ts'
 import type { WebSession } from '../auth/sessions.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
-import { nameUserAgent } from '../auth/user-agent.ts'
 import type { Context } from '../context.ts'
-import { sendPage } from '../http/answers.ts'
-import { frameOf, isFragment } from '../http/frame.ts'
+import { isFragment } from '../http/frame.ts'
 import { limited } from '../http/limits.ts'
 import { clearSession, visitOf } from '../http/visit.ts'
+import { addAuditExports } from './settings-audit.ts'
+import { addDelegation } from './settings-delegation.ts'
+import { sendSettings } from './settings-view.ts'
 
 const endParams = {
   type: 'object',
@@ -16,11 +16,20 @@ const endParams = {
   required: ['name'],
 } as const
 
-/** The account's page: the browsers that are logged in, and how to end each. */
+const settingsQuery = {
+  type: 'object',
+  properties: { before: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } },
+} as const
+
+/** The account's page: its delegation, the browsers that are logged in and how to end each, and what was written for it. */
 export function addSettings(app: FastifyInstance, ctx: Context): void {
-  app.get('/settings', async (request, reply) => {
+  addDelegation(app, ctx)
+  addAuditExports(app, ctx)
+
+  app.get<{ Querystring: { before?: number } }>('/settings', { schema: { querystring: settingsQuery } }, async (request, reply) => {
     const { session } = visitOf(request)
-    return session === undefined ? sendToLogIn(ctx.config.publicUrl, request, reply) : sendSettings(ctx, request, reply, session)
+    if (session === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
+    return sendSettings(ctx, request, reply, session, { before: request.query.before })
   })
 
   app.post<{ Params: { name: string } }>(
@@ -47,22 +56,4 @@ export function addSettings(app: FastifyInstance, ctx: Context): void {
 /** After an action: the page again, by a new request without script. */
 async function done(ctx: Context, request: FastifyRequest, reply: FastifyReply, session: WebSession): Promise<FastifyReply> {
   return isFragment(request) ? sendSettings(ctx, request, reply, session) : reply.redirect('/settings', 303)
-}
-
-async function sendSettings(ctx: Context, request: FastifyRequest, reply: FastifyReply, session: WebSession): Promise<FastifyReply> {
-  const found = await findAccount(ctx, session.did)
-  const sessions = await ctx.sessions.list(session.did)
-  const frame = frameOf(ctx, request, { title: 'Settings', description: 'The sessions of your account.' })
-  reply.header('cache-control', 'no-store')
-  return sendPage(ctx, reply, 'settings', {
-    frame: { ...frame, viewer: { did: session.did, handle: session.handle } },
-    host: found.ok ? found.account.host : undefined,
-    sessions: sessions.map(one => ({
-      id: one.name,
-      name: nameUserAgent(one.userAgent),
-      since: one.createdAt,
-      usedAt: one.usedAt,
-      current: one.name === session.name,
-    })),
-  })
 }

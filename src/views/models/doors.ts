@@ -22,6 +22,8 @@ export interface LoginContinuePage {
   /** The authorization address. */
   href: string
   next: string
+  /** Of what is allowed there beside a log-in, and where else to go. */
+  asks?: { says: Words; back: { href: string; name: string } } | undefined
 }
 
 export interface SessionLine {
@@ -33,13 +35,53 @@ export interface SessionLine {
   current: boolean
 }
 
-/** The account: its sessions. */
+/** A delegation as its sheet shows it. */
+export interface DelegationSheet {
+  state: 'never' | 'given' | 'withdrawn' | 'lost'
+  label: { word: string; icon: string; tone: string }
+  says: Words
+  what: Words
+  covers: Words
+  may: readonly Words[]
+  mayNot: readonly Words[]
+  /** Which repositories wait for it. */
+  waiting?: Words | undefined
+  /** What withdrawing does, and the question before it; or what giving leads to. */
+  next: Words
+  confirm: string
+}
+
+/** A line of what was written for an owner. */
+export interface AuditRow {
+  id: number
+  at: Instant
+  caller: Account
+  /** The repository, and the branch or tag in it; of a line that sums there is no ref. */
+  repo: { owner: Account; name: string }
+  ref?: string | undefined
+  /** Commits; absent where there was nothing before, or is nothing after. */
+  from?: string | undefined
+  to?: string | undefined
+  verdict: { word: string; icon: string; tone: string }
+  why: string
+}
+
+/** The account: its delegation, its sessions, and what was written for it. */
 export interface SettingsPage {
   frame: Frame & { viewer: Account }
   /** Host of the server that keeps the account. */
   host?: string | undefined
+  delegation: DelegationSheet
   sessions: readonly SessionLine[]
+  audit: {
+    rows: readonly AuditRow[]
+    says: Words
+    none: Words
+    /** Rows `from` to `to` of `of`. */
+    paging: { from: number; to: number; of: number; newest?: string | undefined; older?: string | undefined }
+  }
   refused?: RefusalWords | undefined
+  notice?: RefusalWords | undefined
 }
 
 /** 404. `says` names what was looked for, when the address said it. */
