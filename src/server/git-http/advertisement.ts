@@ -1,4 +1,4 @@
-import { pktLine } from './answers.ts'
+import { flushPkt, pktLine } from '../../git/pkt-line.ts'
 
 /** What is understood of the protocol of pushes (receive-pack); options are not, and git says so by itself. */
 const capabilities = [
@@ -15,10 +15,10 @@ const capabilities = [
 const noObject = '0'.repeat(40)
 
 /** Where a repository's refs are, as git is told before it pushes: `refs` in any order, `version` of this program. */
-export function pushAdvertisement(refs: readonly { name: string; commit: string }[], version: string): string {
+export function pushAdvertisement(refs: readonly { name: string; commit: string }[], version: string): Buffer {
   const can = [...capabilities, `agent=knotless/${version}`].join(' ')
   const sorted = refs.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, commit }) => `${commit} ${name}`)
   const [first = `${noObject} capabilities^{}`, ...others] = sorted
   const lines = [`${first}\0${can}`, ...others].map(line => pktLine(`${line}\n`))
-  return `${pktLine('# service=git-receive-pack\n')}0000${lines.join('')}0000`
+  return Buffer.concat([pktLine('# service=git-receive-pack\n'), flushPkt, ...lines, flushPkt])
 }

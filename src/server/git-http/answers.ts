@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { pktLine } from '../../git/pkt-line.ts'
 
 /** Answers in words before git's own protocol begins: git shows the body as `remote:` lines, whatever the status. */
 export function sendWords(reply: FastifyReply, status: number, says: string, headers: Record<string, string> = {}): FastifyReply {
@@ -17,11 +18,6 @@ export function sendFetchError(reply: FastifyReply, says: string): FastifyReply 
 /** Headers of an answer in git's protocol, which nobody may keep. */
 export function gitAnswer(reply: FastifyReply, service: string, what: 'advertisement' | 'result'): FastifyReply {
   return reply.header('cache-control', 'no-cache, max-age=0, must-revalidate').type(`application/x-git-${service}-${what}`)
-}
-
-/** Text as one packet of git’s protocol: its length in four hex digits, and the text. */
-export function pktLine(text: string): string {
-  return `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 }
 
 /** A signal that comes when the client goes before the answer is whole. */

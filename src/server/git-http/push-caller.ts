@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Did, Nsid } from '../../atproto/ids.ts'
-import type { ReplayMemory } from '../../atproto/replay-memory.ts'
 import { type ServiceAuthCode, verifyServiceAuth } from '../../atproto/service-auth.ts'
-import type { Context } from '../context.ts'
-import type { Failures } from './failures.ts'
+import type { GitDoor } from './door.ts'
 import { words } from './words.ts'
 
 /** The method that tokens for pushes are for (GWY-10). */
@@ -30,21 +28,16 @@ const statuses: Partial<Record<ServiceAuthCode, 429 | 503>> = { 'upstream-failed
  * Who pushes, by the token that git sends as its password, whatever the user name (GWY-10). It is looked at afresh in each request of a push, and
  * judged by when that request began; it is not spent here. Those who were turned away too often lately are turned away unread.
  */
-export async function readPushCaller(
-  ctx: Context,
-  request: FastifyRequest,
-  memory: { replay: ReplayMemory; failures: Failures },
-): Promise<PushCaller | PushCallerRefusal> {
+export async function readPushCaller({ ctx, replay, failures }: GitDoor, request: FastifyRequest): Promise<PushCaller | PushCallerRefusal> {
   const refused = (code: PushCallerRefusal['code'], says: string): PushCallerRefusal => {
     ctx.metrics.gitTokensRefused.inc({ code })
-    if (code !== 'no-token') memory.failures.note(request.ip)
+    if (code !== 'no-token') failures.note(request.ip)
     return { ok: false, code, status: code === 'no-token' ? 401 : (statuses[code] ?? 401), says }
   }
-  const wait = memory.failures.wait(request.ip)
+  const wait = failures.wait(request.ip)
   if (wait > 0) return { ok: false, code: 'rate-limited', status: 429, says: words.limited(wait) }
   const token = passwordOf(request.headers.authorization)
   if (token === undefined) return refused('no-token', words.noToken(pushMethod, ctx.config.did))
-  const { replay } = memory
   const found = await verifyServiceAuth({ serverDid: ctx.config.did, identity: ctx.identity, now: ctx.now }, token, {
     lxm: pushMethod,
     replay,

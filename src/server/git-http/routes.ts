@@ -3,8 +3,9 @@ import type { Context } from '../context.ts'
 import { RefusedRequest } from '../http/errors.ts'
 import { type RepoParams, repoParams } from '../pages/locate.ts'
 import { sendWords } from './answers.ts'
-import { createGitDoor } from './door.ts'
+import { createGitDoor, type GitDoor } from './door.ts'
 import { createFetch } from './fetch.ts'
+import { createPush } from './push.ts'
 import { words } from './words.ts'
 
 const types = ['application/x-git-upload-pack-request', 'application/x-git-receive-pack-request']
@@ -14,9 +15,10 @@ const serviceQuery = { type: 'object', properties: { service: { type: 'string', 
  * Git's smart HTTP protocol at `/<owner>/<name>.git`, and at the address of the page without `.git`, which is what people paste. In a scope of its
  * own: no cookie is read, bodies come as streams, and whatever is refused is refused in plain words, which git shows.
  */
-export function addGitHttp(app: FastifyInstance, ctx: Context): void {
-  const door = createGitDoor(ctx)
+export function addGitHttp(app: FastifyInstance, ctx: Context, writes: Pick<GitDoor, 'gateway' | 'audit'>): void {
+  const door = createGitDoor(ctx, writes)
   const fetch = createFetch(door)
+  const push = createPush(door)
   app.addHook('preClose', () => door.fresh.stop())
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(types, (_request, _payload, done) => done(null))
@@ -27,12 +29,14 @@ export function addGitHttp(app: FastifyInstance, ctx: Context): void {
     { schema: { params: repoParams, querystring: serviceQuery }, exposeHeadRoute: false },
     (request, reply) => {
       if (request.query.service === 'git-upload-pack') return fetch.advertise(request, reply)
+      if (request.query.service === 'git-receive-pack') return push.advertise(request, reply)
       return sendWords(reply, 400, words.onlySmart())
     },
   )
-  app.post<{ Params: RepoParams }>('/:owner/:name/git-upload-pack', { schema: { params: repoParams } }, (request, reply) =>
-    fetch.serve(request, reply),
-  )
+  // The time of their bodies is bounded here, by the route.
+  const options = { schema: { params: repoParams }, config: { longBody: true } }
+  app.post<{ Params: RepoParams }>('/:owner/:name/git-upload-pack', options, (request, reply) => fetch.serve(request, reply))
+  app.post<{ Params: RepoParams }>('/:owner/:name/git-receive-pack', options, (request, reply) => push.serve(request, reply))
 }
 
 function answerError(ctx: Context, error: FastifyError | RefusedRequest, request: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -30,5 +30,7 @@ export const words = {
   noToken: (method: string, did: string) => `Pushing needs a password: ${tokenFor(method, did)}. Any user name does.`,
   badToken: (why: string, method: string, did: string) => `Not let in: ${why}. The password of a push is ${tokenFor(method, did)}.`,
   tooManyTokens: () => 'Not let in: too many of your tokens are in use. Wait until some have expired, 5 minutes at most.',
+  pushTooLarge: (most: number) => `The push is larger than ${mebibytes(most)}, which is the most that this server takes at once.`,
+  wholePush: () => '(the whole push)',
   broken: (id: string) => `Something broke on our side: ${id}.`,
 } as const
