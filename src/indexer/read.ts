@@ -2,6 +2,7 @@
 export { type CacheOptions, createRepositoryCache, type RepositoryCache, type VersionedView } from './read/cache.ts'
 export { type LoadedFacts, loadFacts, loadPullFacts, versionOf } from './read/facts.ts'
 export { mayPass } from './read/git-facts.ts'
+export { openIssuesOf } from './read/open-issues.ts'
 export { issuesOf, type Page, pageChecks, pagePulls } from './read/pages.ts'
 export {
   countRepositories,

@@ -1,11 +1,9 @@
 import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import { type FastifyInstance, fastify, LogController } from 'fastify'
-import { notKnown } from '../queue/words/gateway.ts'
 import { addCallback } from './auth/callback.ts'
 import { addLogIn } from './auth/log-in.ts'
 import type { Context } from './context.ts'
-import type { Gateway } from './gateway/types.ts'
 import { addGitHttp } from './git-http/routes.ts'
 import { serveHealth } from './health.ts'
 import { boundBodyTime, LONG_BODY_MS } from './http/body-time.ts'
@@ -23,9 +21,6 @@ import { mountXrpc } from './xrpc/mount.ts'
 
 /** The longest form, in bytes. */
 const FORM_BYTES = 64 * 1024
-
-/** Until the gateway is here, whatever is pushed is refused. */
-const notYet: Pick<Gateway, 'push'> = { push: async () => ({ ok: false, refusal: notKnown('push', 'the repository') }) }
 
 /** The whole app, without a port. `close()` of the app ends its requests, not the context. */
 export async function createApp(ctx: Context): Promise<FastifyInstance> {
@@ -54,7 +49,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   serveWellKnown(app, ctx)
   serveStatic(app, ctx.renderer.assets)
   await app.register(async scope => mountXrpc(scope, ctx))
-  await app.register(async scope => addGitHttp(scope, ctx, { gateway: notYet, audit: ctx.audit }))
+  await app.register(async scope => addGitHttp(scope, ctx, ctx))
   await app.register(async scope => {
     await scope.register(cookie)
     await scope.register(formbody, { bodyLimit: FORM_BYTES })

@@ -19,6 +19,7 @@ import { createSharedLock, type SharedLock } from './auth/shared-lock.ts'
 import type { Config } from './config.ts'
 import { createAudit, type KeptAudit } from './gateway/audit.ts'
 import { createDelegations, type KeptDelegations } from './gateway/delegations.ts'
+import { createGateway, type RunningGateway } from './gateway/gateway.ts'
 import { type Cookies, cookiesFor } from './http/cookies.ts'
 import { createFormTokens, type FormTokens } from './http/form-tokens.ts'
 import { createIds, type Ids } from './ids.ts'
@@ -50,6 +51,7 @@ export interface Context {
   readonly oauth: OAuth
   readonly delegations: KeptDelegations
   readonly audit: KeptAudit
+  readonly gateway: RunningGateway
   readonly sessions: Sessions
   readonly cookies: Cookies
   readonly formTokens: FormTokens
@@ -112,6 +114,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     delegations.onChanged(owner => {
       indexer.touch(owner).catch((error: unknown) => logger.error({ err: error, did: owner }, 'a change of a delegation was not told'))
     })
+    const audit = createAudit({ database, now })
+    const gateway = createGateway({ config, now, ids, logger, reader, identity, database, mirrors, indexer, delegations, audit })
     return {
       config,
       version: readVersion(),
@@ -130,7 +134,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       lock,
       oauth,
       delegations,
-      audit: createAudit({ database, now }),
+      audit,
+      gateway,
       sessions,
       cookies: cookiesFor(config),
       formTokens: createFormTokens(deriveKey(config.secret, 'form tokens')),

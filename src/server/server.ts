@@ -39,6 +39,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     }
     await app.listen({ host: config.host, port: config.port })
     context.indexer.start()
+    context.gateway.start()
     timers.push(
       setInterval(() => void purge(context), PURGE_EVERY),
       setInterval(renew, RENEW_EVERY),
@@ -64,6 +65,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
       closing.closeAllConnections()
       await new Promise<void>(resolve => closing.close(() => resolve()))
     }
+    await context.gateway.stop()
     await context.indexer.stop()
     await context.close()
   }

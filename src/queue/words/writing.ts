@@ -84,3 +84,8 @@ export function notAlone(act: WriteAct): Refusal {
 export function notWritten(): Phrase {
   return say`the server stopped in the middle, and nothing of it was written`
 }
+
+/** A commit has to say what it is. */
+export function noMessage(act: WriteAct): Refusal {
+  return { code: 'not-allowed', message: say`${LEADS[act]}: the message is empty.`, advice: say`Say in a line what the commit does.` }
+}

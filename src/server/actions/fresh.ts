@@ -14,6 +14,7 @@ import { knownFacts } from './known-facts.ts'
 import { readPeople } from './read-people.ts'
 import { readPullAt, readRefsAt, readRepoAt } from './read-records.ts'
 import { serverName } from './server-name.ts'
+import { upstreamFault } from './upstream-fault.ts'
 
 export interface Fresh {
   ok: true
@@ -91,8 +92,7 @@ function no(refusal: Refusal): Refused {
 function failed(reads: Reads, error: unknown): Refused | undefined {
   if (!(error instanceof UpstreamError)) throw error
   if (!reads.strict) return undefined
-  const how = error.reason === 'timeout' ? 'silent' : error.reason === 'refused' ? 'unreachable' : 'garbage'
-  return no(refusals.upstreamFailed(reads.act, error.host, how, true))
+  return no(refusals.upstreamFailed(reads.act, error.host, upstreamFault(error), true))
 }
 
 async function readPull(reads: Reads, uri: string): Promise<Stored<PullRecord> | Refused | undefined> {

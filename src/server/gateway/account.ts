@@ -58,9 +58,17 @@ export async function readFoundRefs(reader: Reader, at: { owner: Did; name: Reco
  */
 export function createOwnersAccount(
   ctx: { reader: Reader; now: () => number; partLimits: PartLimits },
-  asked: { session: AccountSession; host: string; name: RecordKey; along: readonly Along[]; first: FoundRefs },
+  asked: {
+    session: AccountSession
+    host: string
+    name: RecordKey
+    along: readonly Along[]
+    first: FoundRefs
+    /** Told before each time that the record is sent. */
+    sending?: () => void
+  },
 ): OwnersAccount {
-  const { session, host, name, along } = asked
+  const { session, host, name, along, sending } = asked
   const owner = session.did
   const writer = createWriter({ session, now: ctx.now })
   const started = performance.now()
@@ -86,6 +94,7 @@ export function createOwnersAccount(
 
   async function put(record: RefsRecord, swapRecord: string | null): Promise<PutAnswer> {
     const value = asLex(record)
+    sending?.()
     const done = along.length === 0 ? await putAlone(value, swapRecord) : await putTogether(value, swapRecord)
     if (!done.ok) return answerOf(done)
     written = { refs: done.refs, record: value, along: done.along, rev: done.rev }

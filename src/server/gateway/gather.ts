@@ -30,6 +30,8 @@ export interface Ground {
   view: RepositoryView
   /** Refs records of the repositories that hold heads of the pulls that were read, by repository. */
   sources: ReadonlyMap<string, Stored<RefsValue>>
+  /** The records of the pulls that were read, whatever repository they are onto; null for one that its account does not have. */
+  pulls: ReadonlyMap<string, Stored<PullRecord> | null>
   /** What was taken from the index, in words. */
   fromIndex: readonly string[]
 }
@@ -80,16 +82,17 @@ async function gatherAt(ctx: GatherContext, wanted: Wanted): Promise<Gathered> {
   if (address === undefined) return { ok: false, why: 'gone' }
   const { did: owner, rkey: name } = address
 
+  const factsFor = (fresh: Stored<RepoRecord>) =>
+    known?.repo.uri === repo ? known : knownFacts(ctx.database, { repo, pulls, record: fresh })
   const record = readRepoAt(ctx.reader, repo, now)
   const [read, found, some, people] = await settled([
     record,
     readFoundRefs(ctx.reader, { owner, name, whole }),
     readPulls(ctx, { pulls, known, home: repo, now }),
-    pulls.length === 0 ? undefined : record.then(fresh => peopleOf(ctx, { repo, pulls, fresh, now })),
+    pulls.length === 0 ? undefined : record.then(fresh => peopleOf(ctx, { facts: fresh && factsFor(fresh), pulls, fresh, now })),
   ])
-  if (read === null) return { ok: false, why: 'gone' }
-  const base = knownFacts(ctx.database, { repo, pulls, record: read })
-  if (base === undefined) return { ok: false, why: 'gone' }
+  const base = read === null ? undefined : factsFor(read)
+  if (read === null || base === undefined) return { ok: false, why: 'gone' }
   const other = await otherEnd(ctx, layOver(base, { repo: read }), now)
   const git = refsOf(found, repo, now)
   const fresh: FreshReads = {
@@ -106,7 +109,7 @@ async function gatherAt(ctx: GatherContext, wanted: Wanted): Promise<Gathered> {
   const sources = new Map([...some.refs].flatMap(([uri, stored]) => (stored === null ? [] : [[uri, stored] as const])))
   return {
     ok: true,
-    ground: { repo, owner, name, found, refs: git.refs, fault: git.fault, view, sources, fromIndex: takenFrom(people) },
+    ground: { repo, owner, name, found, refs: git.refs, fault: git.fault, view, sources, pulls: some.pulls, fromIndex: takenFrom(people) },
   }
 }
 
@@ -152,12 +155,10 @@ async function readPulls(
 
 async function peopleOf(
   ctx: GatherContext,
-  asked: { repo: string; pulls: readonly string[]; fresh: Stored<RepoRecord> | null; now: number },
+  asked: { facts: RepositoryFacts | null | undefined; pulls: readonly string[]; fresh: Stored<RepoRecord> | null; now: number },
 ): Promise<PeopleRead | undefined> {
-  const { repo, pulls, fresh, now } = asked
-  if (fresh === null) return undefined
-  const facts = knownFacts(ctx.database, { repo, pulls, record: fresh })
-  if (facts === undefined) return undefined
+  const { facts, pulls, fresh, now } = asked
+  if (fresh === null || facts == null) return undefined
   const authors = pulls.flatMap(pull => parseAtUri(pull)?.did ?? [])
   return await readPeople(ctx.reader, layOver(facts, { repo: fresh }), { authors, now })
 }

@@ -1,12 +1,15 @@
 import type { Server } from '@atproto/xrpc-server'
+import { createReplayMemory } from '../../atproto/replay-memory.ts'
 import { dev } from '../../lexicons/index.ts'
 import type { Context } from '../context.ts'
+import { createCommit } from './createCommit.ts'
 import type { Front } from './front.ts'
 import { getMergeStatus } from './getMergeStatus.ts'
 import { getQueue } from './getQueue.ts'
 import { listChecks } from './listChecks.ts'
 import { listPulls } from './listPulls.ts'
 import { listQueues } from './listQueues.ts'
+import { mergePull } from './mergePull.ts'
 
 /** Every method that is built. The others of the lexicons answer 501 MethodNotImplemented, as an unknown one does. */
 export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
@@ -15,4 +18,8 @@ export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
   xrpc.add(dev.knotless.listChecks, listChecks(ctx, front))
   xrpc.add(dev.knotless.listPulls, listPulls(ctx, front))
   xrpc.add(dev.knotless.listQueues, listQueues(ctx, front))
+  // One memory for all of them: a token that was used for one is used.
+  const replay = createReplayMemory(ctx)
+  xrpc.add(dev.knotless.mergePull, mergePull(ctx, replay))
+  xrpc.add(dev.knotless.createCommit, createCommit(ctx, replay))
 }

@@ -57,7 +57,8 @@ export function made<B>(answer: Answer<B>, ctx: AnswerContext, of: { repo: strin
   return { body: answer.body, of }
 }
 
-function refused(refusal: Refusal, now: number, names: Names): InvalidRequestError {
+/** A refusal as it leaves: by its name, with its sentences as text. */
+export function refused(refusal: Refusal, now: number, names: Names): InvalidRequestError {
   return new InvalidRequestError(plain(join(refusal.message, refusal.advice), now, names), xrpcName(refusal.code))
 }
 
@@ -81,7 +82,7 @@ export async function findPull(ctx: Context, uri: string): Promise<VersionedView
 }
 
 /** An AT-URI with its authority as a DID; undefined when its handle is nobody's, or cannot be looked up now. */
-async function withDid(ctx: Context, uri: string): Promise<string | undefined> {
+export async function withDid(ctx: Context, uri: string): Promise<string | undefined> {
   const authority = /^at:\/\/([^/]+)/.exec(uri)?.[1] ?? ''
   if (authority.startsWith('did:')) return uri
   const handle = parseHandle(authority)

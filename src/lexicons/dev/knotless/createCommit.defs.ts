@@ -25,7 +25,7 @@ export type $Output<B = l.BinaryData> = l.InferPayload<typeof $output, B>;
 export type $OutputBody<B = l.BinaryData> = l.InferPayloadBody<typeof $output, B>;
 
 /** Make a commit on a branch, for the owner or a collaborator, under the branch's rules. */
-const main = /*#__PURE__*/ l.procedure($nsid, $params, $input, $output, ["RepoNotFound","BranchNotFound","NotAllowed","QueueOnly","NotDelegated","WrongGateway","BranchMoved","TooLarge","UpstreamFailed"]);
+const main = /*#__PURE__*/ l.procedure($nsid, $params, $input, $output, ["RepoNotFound","BranchNotFound","NotAllowed","QueueOnly","NotDelegated","WrongGateway","BranchMoved","TooLarge","NoRunners","NothingToLand","Clock","RateLimited","UpstreamFailed"]);
 
 export { main };
 

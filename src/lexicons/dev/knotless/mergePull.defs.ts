@@ -25,7 +25,7 @@ export type $Output<B = l.BinaryData> = l.InferPayload<typeof $output, B>;
 export type $OutputBody<B = l.BinaryData> = l.InferPayloadBody<typeof $output, B>;
 
 /** Land one pull, as a batch of one would. */
-const main = /*#__PURE__*/ l.procedure($nsid, $params, $input, $output, ["PullNotFound","RepoNotFound","NotAllowed","PullNotOpen","Draft","Conflict","HeadMoved","QueueOnly","NoRunners","NotDelegated","WrongGateway","NothingToLand","BranchMoved","UpstreamFailed"]);
+const main = /*#__PURE__*/ l.procedure($nsid, $params, $input, $output, ["PullNotFound","RepoNotFound","NotAllowed","PullNotOpen","Draft","Conflict","HeadMoved","QueueOnly","NoRunners","NotDelegated","WrongGateway","NothingToLand","BranchMoved","BranchNotFound","TooLarge","Clock","RateLimited","UpstreamFailed"]);
 
 export { main };
 
