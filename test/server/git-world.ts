@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -112,4 +112,11 @@ export async function gitOk(args: readonly string[], options: Parameters<typeof 
   const ran = await git(args, options)
   if (ran.code !== 0) throw new Error(`git ${args.join(' ')} ended with ${ran.code}: ${ran.err}`)
   return ran.out.trim()
+}
+
+/** Programs that run with this folder among their words: what a request has left behind. */
+export async function programsIn(dir: string): Promise<string[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  execFile('ps', ['-A', '-ww', '-o', 'args='], { maxBuffer: 16 * 2 ** 20 }, (error, out) => (error === null ? resolve(out) : reject(error)))
+  return (await promise).split('\n').filter(line => line.includes(dir))
 }
