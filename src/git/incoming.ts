@@ -154,15 +154,17 @@ async function within<T>(promise: Promise<T>, options: { idleMs: number; signal:
 /**
  * Indexes a fetched pack where it lies, under git's strict check and with bounded memory and CPU (STO-11): every object well formed, every link
  * leading to an object of the quarantine or of what it stands before. On a refusal the pack stays, unindexed; `missing-object` may pass later.
+ * `index`: where to write the index instead, of a pack that has one.
  */
 export async function indexPack(
   gitDir: string,
   quarantine: Quarantine,
   pack: Pick<PackRow, 'id' | 'bytes'>,
-  options: { signal?: AbortSignal },
+  options: { signal?: AbortSignal; index?: string },
 ): Promise<GitRefusal | undefined> {
   const path = packFile(quarantine, pack.id)
-  const run = await runGit(['index-pack', '--strict', '--threads=2', path], {
+  const out = options.index === undefined ? [] : ['-o', options.index]
+  const run = await runGit(['index-pack', '--strict', '--threads=2', ...out, path], {
     dir: gitDir,
     env: quarantine.env,
     ulimit: { memoryKiB: 1_500_000, cpuSeconds: 30 + Math.ceil(pack.bytes / 2 ** 22) },
@@ -172,7 +174,7 @@ export async function indexPack(
   if (run.code === 0) {
     return run.stdout.toString('latin1').trim() === pack.id ? undefined : refuse('bad-pack', words.packTrailer(pack.id))
   }
-  await Promise.all(['idx', 'rev'].map(end => rm(path.replace(/pack$/, end), { force: true })))
+  if (options.index === undefined) await Promise.all(['idx', 'rev'].map(end => rm(path.replace(/pack$/, end), { force: true })))
   return run.ended === 'aborted' ? refuse('upstream-failed', words.syncTimeout()) : indexFault(run, pack.id)
 }
 

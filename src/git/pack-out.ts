@@ -1,6 +1,6 @@
 import { open, rm, stat } from 'node:fs/promises'
 import { indexPack, oversized } from './incoming.ts'
-import { objectTypes } from './objects.ts'
+import { holdsOnlyChecked } from './pack-proof.ts'
 import { openQuarantineIn, packFile, type Quarantine } from './quarantine.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
 import { runGit } from './run.ts'
@@ -12,11 +12,14 @@ export interface LocalRepository {
   dir: string
   /** Its object directory, absolute. */
   objects: string
+  /** More environment for git, as of a quarantine in which objects lie that are not in `objects`. */
+  env?: Record<string, string>
 }
 
-/** A pack made in a scratch directory, checked as its readers will check it. */
+/** A pack made in a scratch directory, checked as its readers will check it, with its index beside it. */
 export interface BuiltPack {
   id: string
+  place: Quarantine
   path: string
   objects: number
   bytes: number
@@ -35,8 +38,9 @@ export async function openLocal(gitDir: string): Promise<{ ok: true; local: Loca
 }
 
 /**
- * Makes the pack of all that `wants` lead to and `haves` do not, not thin (STO-2), in a new directory under `scratch`, and checks it as readers
- * will: git's strict check and the bound on objects. Haves that are not there are left out. Nothing when there is nothing to send.
+ * Makes the pack of all that `wants` lead to and `haves`, which are there, do not, not thin (STO-2), in a new directory under `scratch`, and sees
+ * to it that readers will take it: git's strict check and the bound on objects, unless each object passed both when it came into the quarantine
+ * of `local.env`. Nothing when there is nothing to send.
  */
 export async function buildPack(
   local: LocalRepository,
@@ -44,9 +48,8 @@ export async function buildPack(
   wants: readonly string[],
   haves: readonly string[],
 ): Promise<{ ok: true; pack?: BuiltPack } | GitRefusal> {
-  const place = await openQuarantineIn(scratch, [local.objects])
-  const known = await objectTypes(local, haves)
-  const revisions = [...wants, ...haves.filter((_, at) => known[at] !== undefined).map(id => `^${id}`)]
+  const place = await openQuarantineIn(scratch, [local.objects], local.env)
+  const revisions = [...wants, ...haves.map(id => `^${id}`)]
   const args = ['pack-objects', '--revs', '--delta-base-offset', '--non-empty', '-q', `${place.dir}/pack/pack`]
   const run = await runGit(args, { dir: local.dir, env: place.env, input: `${revisions.join('\n')}\n`, timeoutMs: 1_800_000 })
   if (run.code !== 0) return refuse('missing-object', words.missingObjects())
@@ -55,9 +58,13 @@ export async function buildPack(
   const path = packFile(place, id)
   const { size } = await stat(path)
   if (size > outBounds.packBytes) return refuse('too-large', words.packTooBig(outBounds.packBytes))
-  await Promise.all(['idx', 'rev', 'bitmap'].map(end => rm(path.replace(/pack$/, end), { force: true })))
-  const fault = (await indexPack(local.dir, place, { id, bytes: size }, {})) ?? (await bigObject(local, place, revisions))
-  return fault ?? { ok: true, pack: { id, path, objects: await objectCount(path), bytes: size } }
+  const pack = { id, place, path, objects: await objectCount(path), bytes: size }
+  const quarantine = local.env?.GIT_OBJECT_DIRECTORY
+  if (quarantine !== undefined && (await holdsOnlyChecked(path, quarantine))) return { ok: true, pack }
+  const index = `${place.dir}/again.idx`
+  const [fault, big] = await Promise.all([indexPack(local.dir, place, { id, bytes: size }, { index }), bigObject(local, place, revisions)])
+  await rm(index, { force: true })
+  return fault ?? big ?? { ok: true, pack }
 }
 
 /** The first object that is too large, by the path that it has where it has one. */
@@ -70,7 +77,13 @@ async function bigObject(local: LocalRepository, place: Quarantine, revisions: r
     if (field.toString('latin1', 0, 40) === id) path = field.toString('utf8', 41)
     return path === undefined
   })
-  await runGit(['rev-list', '--objects', '--stdin'], { dir: local.dir, input: `${revisions.join('\n')}\n`, onOutput, timeoutMs: 600_000 })
+  await runGit(['rev-list', '--objects', '--stdin'], {
+    dir: local.dir,
+    env: local.env ?? {},
+    input: `${revisions.join('\n')}\n`,
+    onOutput,
+    timeoutMs: 600_000,
+  })
   return refuse('too-large', words.objectTooBig(id, bytes, outBounds.objectBytes, path || undefined))
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Mirror } from './mirror.ts'
 import type { RefRow } from './refs-record.ts'
@@ -13,6 +13,15 @@ export async function readRefs(mirror: Mirror): Promise<Map<string, string>> {
   if (run.code !== 0) throw new Error(`git for-each-ref failed (${run.ended}): ${run.stderr}`)
   const lines = run.stdout.toString('utf8').split('\n').filter(Boolean)
   return new Map(lines.map(line => [line.slice(41), line.slice(0, 40)]))
+}
+
+/** The refs as `writeRefs` put them there, without running git: loose ones, which another tool may have left, are not seen. */
+export async function writtenRefs(mirror: Mirror): Promise<Map<string, string>> {
+  const text = await readFile(join(mirror.dir, 'packed-refs'), 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  })
+  return new Map(text.split('\n').flatMap(line => (/^[0-9a-f]{40} /.test(line) ? [[line.slice(41), line.slice(0, 40)] as const] : [])))
 }
 
 /** Whether a mirror's refs are these and no others. */

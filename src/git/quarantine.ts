@@ -21,21 +21,31 @@ export function openQuarantine(mirror: Mirror, others: readonly string[] = []): 
   return openQuarantineIn(join(mirror.dir, 'quarantine'), [mirror.objects, ...others])
 }
 
-/** Opens a quarantine as a directory in `parent`, before the given object directories. */
-export async function openQuarantineIn(parent: string, before: readonly string[]): Promise<Quarantine> {
+/**
+ * Opens a quarantine as a directory in `parent`, before the given object directories and those that `env` leads git to, as another quarantine's
+ * does.
+ */
+export async function openQuarantineIn(
+  parent: string,
+  before: readonly string[],
+  env?: Readonly<Record<string, string>>,
+): Promise<Quarantine> {
   const dir = join(parent, `${process.pid}-${randomUUID()}`)
   await mkdir(join(dir, 'pack'), { recursive: true })
   const alone = { GIT_OBJECT_DIRECTORY: dir }
+  const inner = env?.GIT_OBJECT_DIRECTORY
+  const outer = env?.GIT_ALTERNATE_OBJECT_DIRECTORIES
+  const all = alternates(inner === undefined ? before : [...before, inner]).GIT_ALTERNATE_OBJECT_DIRECTORIES
   return {
     dir,
     alone,
-    env: { ...alone, ...alternates(before) },
+    env: { ...alone, GIT_ALTERNATE_OBJECT_DIRECTORIES: outer ? `${all}:${outer}` : all },
     close: () => rm(dir, { recursive: true, force: true }),
   }
 }
 
 /** Environment in which git reads objects of these object directories as well. */
-export function alternates(dirs: readonly string[]): Record<string, string> {
+export function alternates(dirs: readonly string[]): { GIT_ALTERNATE_OBJECT_DIRECTORIES: string } {
   // An entry that starts with a quote is read as a C string, which lets a path hold the separator.
   const quoted = dirs.map(dir => (/^"|:/.test(dir) ? `"${dir.replace(/["\\]/g, '\\$&')}"` : dir))
   return { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted.join(':') }

@@ -2,6 +2,8 @@ import { boundsFault, boundsFaults, emptyTree } from './bounds.ts'
 import { indexFault, oversized } from './incoming.ts'
 import type { Mirror } from './mirror.ts'
 import { type ObjectsPlace, objectTypes } from './objects.ts'
+import { outBounds } from './pack-out.ts'
+import { markChecked } from './pack-proof.ts'
 import { openQuarantine, type Quarantine } from './quarantine.ts'
 import { isCommitId } from './ref-names.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
@@ -72,7 +74,11 @@ async function takeIn(
     if (/exceeds maximum allowed size/.test(run.stderr)) return refuse('too-large', words.packTooBig(bytes))
     return indexFault(run, undefined)
   }
-  return (await oversized(mirror.dir, quarantine, limits.objectBytes ?? 100 * 2 ** 20, limits.signal))?.refusal
+  const most = limits.objectBytes ?? outBounds.objectBytes
+  const big = await oversized(mirror.dir, quarantine, most, limits.signal)
+  if (big === undefined && most <= outBounds.objectBytes)
+    await markChecked(quarantine, run.stdout.toString('latin1').split('\t')[1]?.trim() ?? '')
+  return big?.refusal
 }
 
 /** The stream from its first chunk on. Stopping early leaves the rest to whoever gave it, so that an answer can still be sent. */

@@ -6,6 +6,7 @@
  * - `blob-missing`: a part is not there. `upstream-failed`: the account's server did not answer well.
  * - `too-large`: over a bound, which the message names. `missing-commit`: asked about a commit that is not there.
  * - `unrelated`: no common history. `branch-moved`: another push came first. `force-refused`: not a fast-forward.
+ * - `refused`: who judges the push said no. `bad-path`: a path that no commit may hold, or not beside the others.
  * - `failed`: git itself failed (killed, disk full, too old).
  */
 export type GitRefusalCode =
@@ -22,6 +23,8 @@ export type GitRefusalCode =
   | 'force-refused'
   | 'not-allowed'
   | 'rate-limited'
+  | 'refused'
+  | 'bad-path'
   | 'failed'
 
 /** A refusal: `code` for programs, `message` for people; no path and nothing secret in it. */

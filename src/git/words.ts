@@ -77,6 +77,7 @@ export const words = {
   tooManyUpdates: (most: number) => `More than ${count(most)} refs in one push.`,
   branchMoved: (name: string) => `"${quoted(name)}" moved meanwhile: fetch, look and push again.`,
   forceRefused: (name: string) => `"${quoted(name)}" would not be moved forward but replaced: fetch and merge first, or force it.`,
+  pushRefused: () => 'The push may not be made.',
   packTooBig: (most: number) => `The push holds more than ${megabytes(most)}.`,
   partRefused: (bytes: number) => `The account's server takes no part of ${count(bytes)} bytes.`,
   uploadFailed: () => "The account's server answered an upload with another blob than was sent.",
