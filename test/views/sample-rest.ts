@@ -10,6 +10,7 @@ import type { PageModels } from '../../src/views/render.ts'
 import { alice, bob, carol, commits, frame, gardener, hostile, minutesAgo, nameless, now, orchard, pull, runner } from './sample.ts'
 import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
+import { repoSettingsPages } from './sample-repo-settings.ts'
 import { settingsPages } from './sample-settings.ts'
 
 function lane(branch: string, more: Partial<QueueLane> = {}): QueueLane {
@@ -118,6 +119,7 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
   const thin = frame({ title: 'Log in', viewer: undefined, path: '/login?next=%2Falice.test%2Forchard' })
   const parts = { key: 'in-batch', size: 3, others: 4, ahead: true } as const
   return {
+    ...repoSettingsPages(),
     home: {
       home,
       'home-none': { ...home, q: hostile.attribute, repositories: [], counts: { all: 0, mine: 0 }, paging: { from: 0, to: 0, of: 0 } },

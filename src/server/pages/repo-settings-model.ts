@@ -97,20 +97,33 @@ export async function settingsModel(ctx: PageContext, request: FastifyRequest, i
 
 /** Accounts that the index does not know yet are looked up at their source, where that answers: whoever was just added has a name. */
 const LOOKED_UP = 20
+/** Milliseconds that a page waits for that: a name can be long in coming, and the DID does. */
+const PATIENCE_MS = 700
 
 async function namesFor(ctx: PageContext, known: Names, value: RepoRecord): Promise<Names> {
   const dids = [...value.runners, ...value.collaborators, ...(value.former ?? [])].map(({ did }) => did)
   const to = repoAt(value.transferredTo?.repo)
   const unknown = [...new Set(to === undefined ? dids : [...dids, to.owner])].filter(did => known(did) === undefined)
   const found = new Map<string, string>()
-  await Promise.all(
+  const looked = Promise.all(
     unknown.slice(0, LOOKED_UP).map(async text => {
       const did = parseDid(text)
       const handle = did && (await ctx.identity.resolveDid(did).catch(() => undefined))?.handle
       if (handle !== undefined) found.set(text, handle)
     }),
   )
+  await within(looked, PATIENCE_MS)
   return did => known(did) ?? found.get(did)
+}
+
+/** Waits for work that goes on by itself when it takes longer. */
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, late])
+  clearTimeout(timer)
 }
 
 function branchesOf(at: Located, value: RepoRecord, typed: string | undefined): string[] {
