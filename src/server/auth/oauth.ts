@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type HandleResolver,
   NodeOAuthClient,
@@ -209,17 +210,25 @@ export function createOAuth(ctx: OAuthContext, kind: OAuthKind): OAuth {
 function fetchFor(fetch: GuardedFetch): typeof globalThis.fetch {
   const usual = asWebFetch(fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 5_000, totalMs: 15_000 })
   const upload = asWebFetch(fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 120_000, totalMs: 120_000 })
-  return (input, init) => {
-    const url = input instanceof Request ? input.url : input
-    return new URL(url).pathname === UPLOAD_PATH ? upload(input, init) : usual(input, init)
+  return async (input, init) => {
+    const { url, method } = input instanceof Request ? input : { url: input, method: init?.method }
+    const seen = method === 'POST' ? posts.getStore() : undefined
+    if (seen !== undefined) seen.refused = true
+    const answer = await (new URL(url).pathname === UPLOAD_PATH ? upload(input, init) : usual(input, init))
+    if (seen !== undefined) seen.refused = !answer.ok
+    return answer
   }
 }
 
+/** Whether the last POST of a call was taken; the library does not tell of a revocation that its server did not hear of. */
+const posts = new AsyncLocalStorage<{ refused: boolean }>()
+
 /** Takes a grant back at its server and forgets it. False when the server was not reached. */
 async function end(client: NodeOAuthClient, store: { del(key: string): Promise<void> }, did: Did): Promise<boolean> {
+  const seen = { refused: false }
   try {
-    await client.revoke(did)
-    return true
+    await posts.run(seen, () => client.revoke(did))
+    return !seen.refused
   } catch {
     await store.del(did)
     return false
