@@ -17,6 +17,10 @@ export const commands = {
     summary: 'the server: pages, queries and index (configured by KNOTLESS_… variables)',
     load: async () => (await import('./serve.ts')).serve,
   },
+  'git-credential': {
+    summary: 'gives git the password that it pushes with: a token of the account’s own server',
+    load: async () => (await import('./git-credential.ts')).gitCredential,
+  },
   index: {
     summary: 'index compare: holds the server’s index against one built from what people’s servers hold',
     load: async () => (await import('./index-compare.ts')).compareIndex,

@@ -61,6 +61,7 @@ function passwordOf(header: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=_-]{1,12000})$/i.exec(header ?? '')?.[1]
   if (encoded === undefined) return undefined
   const text = Buffer.from(encoded, 'base64').toString('utf8')
-  const password = text.slice(text.indexOf(':') + 1)
+  // A token holds no colon; a DID, which some give as their name, does.
+  const password = text.slice(text.lastIndexOf(':') + 1)
   return password === '' ? undefined : password
 }
