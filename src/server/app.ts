@@ -49,7 +49,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   serveWellKnown(app, ctx)
   serveStatic(app, ctx.renderer.assets)
   await app.register(async scope => mountXrpc(scope, ctx))
-  await app.register(async scope => addGitHttp(scope, ctx, ctx))
+  await app.register(async scope => addGitHttp(scope, ctx))
   await app.register(async scope => {
     await scope.register(cookie)
     await scope.register(formbody, { bodyLimit: FORM_BYTES })

@@ -1,6 +1,5 @@
 import { createReplayMemory, type ReplayMemory } from '../../atproto/replay-memory.ts'
 import type { Context } from '../context.ts'
-import type { Audit, Gateway } from '../gateway/types.ts'
 import { createReadBody, type ReadBody } from './body.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { createFreshMirrors, type FreshMirrors } from './fresh-mirrors.ts'
@@ -9,8 +8,6 @@ import { createSlots, type Slots } from './slots.ts'
 /** What git over HTTP takes beside the server's context. */
 export interface GitDoor {
   readonly ctx: Context
-  readonly gateway: Pick<Gateway, 'push'>
-  readonly audit: Pick<Audit, 'refused'>
   readonly fresh: FreshMirrors
   /** Room for programs of clones and fetches. */
   readonly slots: Slots
@@ -25,12 +22,11 @@ export interface GitDoor {
 /** How long a client waits for room before it is sent away, in milliseconds. */
 const waitMs = 10_000
 
-export function createGitDoor(ctx: Context, writes: Pick<GitDoor, 'gateway' | 'audit'>): GitDoor {
+export function createGitDoor(ctx: Context): GitDoor {
   const { processes, perAddress, idleMs } = ctx.config.git
   const pushes = Math.max(2, Math.ceil(processes / 4))
   return {
     ctx,
-    ...writes,
     fresh: createFreshMirrors(ctx),
     slots: createSlots({ total: processes, perAddress, waitMs }),
     pushSlots: createSlots({ total: pushes, perAddress: Math.ceil(pushes / 2), waitMs }),

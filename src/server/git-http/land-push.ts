@@ -47,7 +47,7 @@ export async function landPush(door: GitDoor, push: Push): Promise<Landed> {
   try {
     const atomic = capabilities.has('atomic')
     const asked = { repo: repository.uri, caller, door: 'push', moves: commands, atomic, env: taken.quarantine?.env, signal } as const
-    const outcome = await door.gateway.push(asked)
+    const outcome = await ctx.gateway.push(asked)
     const report = pushReport(commands, outcome, { now: ctx.now(), names: repository.names })
     const good = report.refs.filter(ref => ref.ok).length
     return { outcome: good === 0 ? 'refused' : good < report.refs.length ? 'partly' : 'ok', report }
@@ -90,5 +90,5 @@ export function noteRefused(
 ): void {
   const { repository, caller, commands } = push
   const more = { owner: repository.owner, repo: repository.uri, caller, door: 'push', reason: refusal.message, code: refusal.code } as const
-  door.audit.refused(commands.map(({ name, old, new: to }) => ({ ...more, ref: name, from: old, to })))
+  door.ctx.audit.refused(commands.map(({ name, old, new: to }) => ({ ...more, ref: name, from: old, to })))
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { RefusedRequest } from '../http/errors.ts'
 import { type RepoParams, repoParams } from '../pages/locate.ts'
 import { sendWords } from './answers.ts'
-import { createGitDoor, type GitDoor } from './door.ts'
+import { createGitDoor } from './door.ts'
 import { createFetch } from './fetch.ts'
 import { createPush } from './push.ts'
 import { words } from './words.ts'
@@ -15,8 +15,8 @@ const serviceQuery = { type: 'object', properties: { service: { type: 'string', 
  * Git's smart HTTP protocol at `/<owner>/<name>.git`, and at the address of the page without `.git`, which is what people paste. In a scope of its
  * own: no cookie is read, bodies come as streams, and whatever is refused is refused in plain words, which git shows.
  */
-export function addGitHttp(app: FastifyInstance, ctx: Context, writes: Pick<GitDoor, 'gateway' | 'audit'>): void {
-  const door = createGitDoor(ctx, writes)
+export function addGitHttp(app: FastifyInstance, ctx: Context): void {
+  const door = createGitDoor(ctx)
   const fetch = createFetch(door)
   const push = createPush(door)
   app.addHook('preClose', () => door.fresh.stop())
