@@ -62,6 +62,18 @@ export const words = {
 
   tooManyPairs: (most: number) => `More than ${count(most)} merges were asked for at once.`,
 
+  tooManyChanges: (most: number) => `More than ${count(most)} files in one commit.`,
+  changesTooBig: (most: number) => `The files of the commit come to more than ${megabytes(most)}.`,
+  tooManyFiles: (most: number) => `The branch holds more than ${count(most)} files and folders, or nests them deeper than git can follow.`,
+  badPath: (path: string) => `"${quoted(path)}" is no path that a commit may hold.`,
+  badPathLong: (most: number) => `A path may have ${count(most)} bytes.`,
+  pathsRefused: () => 'git refuses one of the paths.',
+  pathTwice: (path: string) => `"${quoted(path)}" is changed twice.`,
+  fileAndFolder: (path: string) => `"${quoted(path)}" would be a file and a folder.`,
+  fileInTheWay: (path: string) => `"${quoted(path)}" is a file: delete it first to put files into a folder of that name.`,
+  folderInTheWay: (path: string) => `"${quoted(path)}" is a folder: delete the files in it first to put a file there.`,
+  noSuchFile: (path: string) => `There is no file "${quoted(path)}" to delete.`,
+
   diffTooBig: () => 'Comparing the branches needs more memory or time than is given to it.',
 
   unknownAuthor: () => 'unknown',
