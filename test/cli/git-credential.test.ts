@@ -81,7 +81,7 @@ test('GWY-10 the stock client pushes with the password that the helper gives it,
     await git(['-C', clone, 'commit', '-q', '-m', branch])
     const pushed = await git(['-C', clone, '-c', helper(args), 'push', '-q', 'origin', `HEAD:refs/heads/${branch}`], env)
     assert.equal(pushed.code, 0, pushed.err)
-    assert.ok((await orchard.refs()).has(`refs/heads/${branch}`))
+    assert.ok((await orchard.refs()).has(branch))
   }
 })
 
