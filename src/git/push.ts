@@ -90,17 +90,16 @@ export async function pushRefs(input: PushInput): Promise<PushDone | GitRefusal>
   await mkdir(scratch, { recursive: true })
   const updatedAt = input.now().toISOString()
   const push: Push = { ...input, local: opened.local, scratch, updatedAt, types: new Map(), unsure: false, last: 'swap-lost' }
-  let mirroring: Promise<boolean> | undefined
-  try {
-    const done = await tryAll(push)
-    if (!done.ok || !done.changed) return done
-    mirroring = takeOver(push, done.record)
-    return { ...done, mirrored: await soon(mirroring) }
-  } finally {
-    const clear = () => rm(scratch, { recursive: true, force: true })
-    if (mirroring === undefined) await clear()
-    else await soon(mirroring.then(clear, clear).then(() => true))
+  const clear = () => rm(scratch, { recursive: true, force: true })
+  const done = await tryAll(push).catch(async (error: unknown) => {
+    await clear()
+    throw error
+  })
+  if (!done.ok || !done.changed) {
+    await clear()
+    return done
   }
+  return { ...done, mirrored: await soon(takeOver(push, done.record).finally(clear)) }
 }
 
 async function tryAll(push: Push): Promise<PushDone | GitRefusal> {
@@ -130,12 +129,12 @@ async function takeOver(push: Push, record: RefsRecord): Promise<boolean> {
   return adopt(mirror, made).catch(() => false)
 }
 
-/** What it comes to, or false when that takes longer than the patience. */
+/** What it comes to, or false when that takes longer than the patience or fails. */
 async function soon(promise: Promise<boolean>): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(false), mirrorPatience)
   try {
-    return await Promise.race([promise, late.promise])
+    return await Promise.race([promise.catch(() => false), late.promise])
   } finally {
     clearTimeout(timer)
   }
