@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { setPriority } from 'node:os'
 import { gitEnv, pinnedConfig } from './env.ts'
 
 /** What a run of git may be given; sizes in bytes, times in milliseconds. */
@@ -16,6 +17,8 @@ export interface GitOptions {
   signal?: AbortSignal | undefined
   /** Limits set on the process itself: address space in KiB, CPU in seconds. */
   ulimit?: { memoryKiB: number; cpuSeconds: number }
+  /** How much the process gives way to others, 0 to 19 as of `nice`. */
+  niceness?: number
   /** Takes stdout as it comes instead of keeping it; false means enough, and git is killed. */
   onOutput?: (chunk: Buffer) => boolean
 }
@@ -55,7 +58,16 @@ export function runGit(args: readonly string[], options: GitOptions = {}): Promi
           env: gitEnv(options.env),
           cwd: '/',
         })
+  if (options.niceness !== undefined && child.pid !== undefined) giveWay(child.pid, options.niceness)
   return watch(child, options)
+}
+
+function giveWay(pid: number, niceness: number): void {
+  try {
+    setPriority(pid, niceness)
+  } catch {
+    // It may have ended already; and where this is not allowed it runs like any other.
+  }
 }
 
 function watch(child: ChildProcessWithoutNullStreams, options: GitOptions): Promise<GitRun> {
