@@ -14,3 +14,4 @@ export {
   type RepositoryRow,
 } from './read/repositories.ts'
 export { ignoredCounts, type MirrorState, mirrorStateOf, recordAt } from './read/single.ts'
+export { statesBy } from './read/states-by.ts'

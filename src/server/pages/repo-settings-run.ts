@@ -14,12 +14,9 @@ export async function runForm(
 ): Promise<WriteOutcome> {
   const name = parseRecordKey(at.row.name)
   if (name === undefined) return { kind: 'refused', refusal: words.recordGone() }
-  const { present } = at.view
-  const parsed = await parseForm(
-    { identity: ctx.identity, config: ctx.config, owner, hasBranch: branch => present?.has(branch) === true },
-    form,
-    sent,
-  )
+  const { present, record } = at.view
+  const hasBranch = (branch: string) => branch === record.value.defaultBranch || present?.has(branch) === true
+  const parsed = await parseForm({ identity: ctx.identity, config: ctx.config, owner, hasBranch }, form, sent)
   if (!parsed.ok) return { kind: 'refused', refusal: parsed.refusal }
   const holds = form === 'take-back' ? await holdsAlready(ctx, at.row.uri) : undefined
   return holds ?? writeRepo(ctx, { owner, name, cid: sent.cid, edit: parsed.edit })

@@ -1,10 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { loadFacts } from '../../indexer/read.ts'
+import { statesBy } from '../../indexer/read.ts'
 import type { RepoRecord } from '../../queue/facts.ts'
 import { withVoid } from '../../queue/repo-edit-people.ts'
 import { comesBack } from '../../queue/taking-out.ts'
 import * as says from '../../queue/words/repo-settings-page.ts'
 import { accountName } from '../../views/paths.ts'
+import { knownFacts } from '../actions/known-facts.ts'
 import { sendPage } from '../http/answers.ts'
 import { frameOf } from '../http/frame.ts'
 import type { PageContext } from './context.ts'
@@ -21,6 +22,8 @@ const query = {
 
 /** Pulls that are named in the question; more are counted. */
 const NAMED = 8
+/** Pulls that an account closed and that are looked at. */
+const CLOSED = 100
 
 /** The question before a former account is made void: what would come back by it (HON-5). */
 export function addVoid(app: FastifyInstance, ctx: PageContext): void {
@@ -54,9 +57,10 @@ export function addVoid(app: FastifyInstance, ctx: PageContext): void {
   )
 }
 
-/** Folded with and without. */
+/** Folded with and without; what the account closed is among it, however long ago. */
 function whatComesBack(ctx: PageContext, at: Located, record: RepoRecord, did: string): { title: string; pull: string }[] {
-  const facts = loadFacts(ctx.database, at.row.uri)?.facts
+  const closed = statesBy(ctx.database, { repos: [at.row.uri, at.view.record.uri], did, limit: CLOSED })
+  const facts = knownFacts(ctx.database, { repo: at.row.uri, pulls: closed.map(({ subject }) => subject) })
   if (facts === undefined) return []
   const titles = new Map(facts.pulls.map(pull => [pull.uri, pull.value.title]))
   return comesBack(facts, withVoid(record, did), ctx.now()).map(pull => ({ title: titles.get(pull) ?? 'a pull', pull }))

@@ -5,11 +5,12 @@ import type { AccountSession } from '../../atproto/session.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import type { WriteFailure } from '../../atproto/write-outcome.ts'
 import { createWriter } from '../../atproto/writer.ts'
+import { statesBy } from '../../indexer/read.ts'
 import { dev } from '../../lexicons/index.ts'
 import type { RepoRecord, Stored } from '../../queue/facts.ts'
 import { editRepo, type RepoEdit } from '../../queue/repo-edit.ts'
 import { takeOut } from '../../queue/taking-out.ts'
-import { tidAt } from '../../queue/tid.ts'
+import { tidAt, tidMillis } from '../../queue/tid.ts'
 import * as words from '../../queue/words/repo-settings.ts'
 import { readRepoAt } from '../actions/read-records.ts'
 import { serverName } from '../actions/server-name.ts'
@@ -30,6 +31,8 @@ export type WriteOutcome =
 const collection = 'dev.knotless.repo'
 /** How often a write whose swap was lost to somebody else is made again. */
 const TRIES = 5
+/** Keys this far in the future count already (REC-3). */
+const AHEAD_MS = 5 * 60_000
 const ITS_SERVER = 'your account’s server'
 
 /** Whether an account has granted the right to write its repository records. */
@@ -150,8 +153,10 @@ export async function readNow(
 function untilOf(ctx: PageContext, record: Stored<RepoRecord>, account: { did: string; role: 'collaborator' | 'runner' }): string {
   const view = ctx.repositories.viewOf(record.uri)?.view
   const now = ctx.now()
-  const taken = view && takeOut({ ...view, record }, account, now)
-  return taken?.former?.at(-1)?.until ?? tidAt(now, 1023)
+  const until = (view && takeOut({ ...view, record }, account, now).former?.at(-1)?.until) ?? tidAt(now, 1023)
+  // Pulls that are closed are not in the view.
+  const [last] = statesBy(ctx.database, { repos: [record.uri], did: account.did, limit: 1 })
+  return last !== undefined && last.rkey > until && tidMillis(last.rkey) <= now + AHEAD_MS ? last.rkey : until
 }
 
 function repoOwner(uri: string): Did | undefined {
