@@ -1,6 +1,7 @@
 /** What a browser test stands on: a local network with the sample repositories, the real server over it, and a real browser. */
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import type { DevAccount } from '../../src/devnet/account.ts'
+import { giveDelegation } from '../../src/devnet/give-delegation.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import type { Person } from '../../src/devnet/samples/people.ts'
 import { type People, type Samples, type SeededPull, seedPeople, seedSamples } from '../../src/devnet/seed.ts'
@@ -40,8 +41,11 @@ export interface World {
 /** Path of the orchard's queue. */
 export const queuePath = '/alice.test/orchard/queue/main'
 
-/** Starts a world; what had started is stopped again when a later part fails. */
-export async function startWorld(options: { overrides?: Overrides } = {}): Promise<World> {
+/**
+ * Starts a world, in which alice lets the server write for her unless `delegated` is false; what had started is stopped again when a later part
+ * fails.
+ */
+export async function startWorld({ delegated = true, ...options }: { overrides?: Overrides; delegated?: boolean } = {}): Promise<World> {
   const stops: (() => Promise<void>)[] = []
   const end = async () => {
     for (const stop of stops.splice(0).reverse()) await stop()
@@ -53,6 +57,7 @@ export async function startWorld(options: { overrides?: Overrides } = {}): Promi
     const samples = await seedSamples(network, people)
     const server = await serve(network, { env: { KNOTLESS_RELAY: network.relayUrl }, ...options })
     stops.push(() => server.end())
+    if (delegated) await giveDelegation(server.url, people.alice)
     const browser = await launch()
     stops.push(() => browser.close())
     const world = buildWorld({ network, people, samples, server, browser, end })

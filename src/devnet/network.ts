@@ -42,6 +42,8 @@ export interface Network {
   /** An account made here, also in an earlier run on the same folder. */
   account(handle: string): DevAccount | undefined
   accounts(): DevAccount[]
+  /** Names another signing key (a did:key) in an account's DID document, while its server goes on signing with its own: a key that was taken out. */
+  replaceKey(did: string, key: string): Promise<void>
   /** Settles when everything that the PDS has written so far is in the Jetstream log. Throws after 30 s. */
   settled(): Promise<void>
   /** The last sequence number of the Jetstream log. */
@@ -124,6 +126,7 @@ async function start(
     createAccount: (handle, password) => accounts.create(handle, password),
     account: handle => accounts.find(handle),
     accounts: () => accounts.all(),
+    replaceKey: (did, key) => pds.replaceKey(did, key),
     settled: () => settled(pds, feed),
     tip: () => log.tip(),
     stop,

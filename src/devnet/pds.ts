@@ -23,6 +23,8 @@ export interface Pds {
   sequence(): Promise<number>
   /** Makes the directory's entries of these accounts point at this address, where they point elsewhere (the network came back on other ports). */
   claim(dids: string[]): Promise<void>
+  /** Names another signing key (a did:key) in an account's DID document, while the account goes on signing with its own: a key that was taken out. */
+  replaceKey(did: string, key: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -81,6 +83,7 @@ export async function startPds(options: {
     url,
     sequence: async () => (await pds.ctx.sequencer.curr()) ?? 0,
     claim: dids => claim(pds, url, dids),
+    replaceKey: (did, key) => retried(() => pds.ctx.plcClient.updateAtprotoKey(did, pds.ctx.plcRotationKey, key)),
     stop: () => pds.destroy(),
   }
 }

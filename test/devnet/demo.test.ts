@@ -79,6 +79,11 @@ test('the demo starts everything, says where it is, and stops with the program t
   const page = `${first.server}/alice.test/orchard/pulls/bob.test/${pull}`
   await until(async () => (await (await fetch(page)).text()).includes('pre class="diff"'), { what: "a pull's page with its changes" })
   assert.equal((await fetch(first.faults)).status, 200)
+  const uri = first.repos[0]?.pulls['frost-two-degrees']?.uri ?? ''
+  const status = z.object({ gateway: z.object({ delegated: z.boolean() }) })
+  const { gateway } = status.parse(await xrpc(first.server, 'dev.knotless.getMergeStatus', { params: { pull: uri } }))
+  assert.equal(gateway.delegated, true)
+  assert.match(demo.out(), /alice\.test lets the server write for her, by a grant of two weeks that each start renews: http.*\/settings/)
 
   const second = start('--data', data, '--port', '0')
   assert.equal(await second.ended, 1)
@@ -107,11 +112,12 @@ test('a second start finds everything as it was, at the same addresses; when the
 test('--reset begins afresh, --empty without repositories; SIGTERM stops it with exit code 0', async () => {
   const kept = join(data, 'not-ours.txt')
   writeFileSync(kept, 'something of somebody')
-  const demo = start('--data', data, '--port', '0', '--reset', '--empty', '--ready-file', readyFile, '--batch', '4')
+  const demo = start('--data', data, '--port', '0', '--reset', '--empty', '--ready-file', readyFile, '--batch', '4', '--no-delegation')
   const file = await readyDemo(demo, readyFile)
   assert.notEqual(file.accounts.alice.did, first.accounts.alice.did)
   assert.deepEqual(file.repos, [])
   assert.match(demo.out(), /Of no effect yet.*: --batch\./)
+  assert.match(demo.out(), /alice\.test has to let the server write for her/)
   demo.child.kill('SIGTERM')
   assert.equal(await demo.ended, 0)
   assert.equal(demo.err(), '')

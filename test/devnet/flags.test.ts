@@ -32,7 +32,7 @@ test('every flag is taken', () => {
     reset: true,
     readyFile: 'r',
     delegation: false,
-    idle: ['--no-delegation', '--batch', '--depth', '--notice', '--executor'],
+    idle: ['--batch', '--depth', '--notice', '--executor'],
   })
 })
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { AtpAgent } from '@atproto/api'
 import { z } from 'zod'
+import { giveDelegation } from '../../src/devnet/give-delegation.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { type People, type Samples, seedPeople, seedSamples } from '../../src/devnet/seed.ts'
 import { type Served, serve } from './serve.ts'
@@ -17,6 +18,7 @@ before(async () => {
   people = await seedPeople(network)
   samples = await seedSamples(network, people)
   server = await serve(network, { env: { KNOTLESS_RELAY: network.relayUrl } })
+  await giveDelegation(server.url, people.alice)
   await settled()
 })
 

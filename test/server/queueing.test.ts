@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { DevAccount } from '../../src/devnet/account.ts'
+import { giveDelegation } from '../../src/devnet/give-delegation.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { refsAccount } from '../../src/devnet/refs-account.ts'
 import { type Samples, seedPeople, seedSamples } from '../../src/devnet/seed.ts'
@@ -26,6 +27,7 @@ before(async () => {
   people = await seedPeople(network)
   samples = await seedSamples(network, people)
   server = await serve(network)
+  await giveDelegation(server.url, people.alice)
 })
 after(async () => {
   await server?.end()
@@ -110,6 +112,7 @@ test('ADM-5 adding a pull from a repository that is not there names that one, an
 })
 
 test('HON-4 a pull that names the old address is added by the new owner, onto the branch as it is at the new one', async t => {
+  await giveDelegation(server.url, people.bob)
   const dir = newRepo(t)
   commit(dir, 'main', { 'a.txt': 'one\n' })
   git(dir, ['branch', 'topic', 'main'])

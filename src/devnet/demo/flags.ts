@@ -68,7 +68,7 @@ export function parseFlags(args: readonly string[]): Flags | { fault: string } {
   if (values['ready-file'] === '') return { fault: 'knotless demo: --ready-file wants a path' }
   const wrong = runnerFault(values)
   if (wrong !== undefined) return { fault: `knotless demo: ${wrong}` }
-  const idle = (['no-delegation', 'batch', 'depth', 'notice', 'executor'] as const).filter(name => isGiven(values[name]))
+  const idle = (['batch', 'depth', 'notice', 'executor'] as const).filter(name => isGiven(values[name]))
   return {
     help: values.help,
     empty: values.empty,

@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { giveDelegation } from '../give-delegation.ts'
 import { type Network, startNetwork } from '../network.ts'
 import { freePort, PortTaken, portIsFree } from '../ports.ts'
-import { seedPeople, seedSamples } from '../seed.ts'
+import { type People, seedPeople, seedSamples } from '../seed.ts'
 import { type DataDir, openDataDir } from './data-dir.ts'
 import { type Flags, portsBelow } from './flags.ts'
 import { samplesIndexed } from './indexed.ts'
@@ -75,15 +76,28 @@ async function getReady(flags: Flags, around: Surroundings, network: Network, se
   const people = await seedPeople(network, easyPassword)
   const samples = flags.empty ? undefined : await seedSamples(network, people)
   await server.ready(readyMs)
+  const delegated = await delegate(flags, server, people)
   const late = samples !== undefined && !(await samplesIndexed(server.url, samples))
   const file = describeNetwork(network, server, people, samples)
   writeNetworkFile(join(network.dataDir, 'network.json'), file)
   if (flags.readyFile !== undefined) writeNetworkFile(flags.readyFile, file)
   around.say(words.welcome(file, network.dataDir))
+  around.say(delegated)
   if (late) around.say(words.notIndexed)
   if (flags.runner && samples !== undefined) around.say(words.noRunner)
   if (flags.idle.length > 0) around.say(words.idleFlags(flags.idle))
   around.say(words.howToStop)
+}
+
+/** Lets the server write for alice, as she would on its settings page, unless that is left to whoever watches. Gives what is to be said of it. */
+async function delegate(flags: Flags, server: ServerProcess, { alice }: People): Promise<string> {
+  if (!flags.delegation) return words.notDelegated(server.url)
+  try {
+    await giveDelegation(server.url, alice)
+    return words.delegated(server.url)
+  } catch (error) {
+    return words.delegationFailed(error instanceof Error ? error.message : 'it broke')
+  }
 }
 
 /** The port asked for, which must be free; for 0 the one of the last start where it may, since sign-ins name it. */

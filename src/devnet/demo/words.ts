@@ -18,7 +18,12 @@ export const words = {
   howToStop: 'Ctrl-C stops everything. A second start finds it as it was; --reset begins afresh.',
   notIndexed: 'The server has not read the sample repositories yet; its pages fill by themselves.',
   noRunner: 'No runner is part of the demo yet: what is queued waits.',
-  idleFlags: (flags: readonly string[]) => `Of no effect yet, since runner and gateway are not part of the demo: ${flags.join(', ')}.`,
+  idleFlags: (flags: readonly string[]) => `Of no effect yet, since the runner is not part of the demo: ${flags.join(', ')}.`,
+  delegated: (server: string) =>
+    `alice.test lets the server write for her, by a grant of two weeks that each start renews: ${server}/settings shows it and takes it back.`,
+  notDelegated: (server: string) =>
+    `alice.test has to let the server write for her before anything can be queued or merged: ${server}/settings.`,
+  delegationFailed: (why: string) => `The delegation of alice.test did not come about (${why}); give it on the settings page.`,
   folderHeld: (path: string) => `Another demo runs on ${path}: stop it, or take another folder with --data.`,
   serverUnstarted: (why: string) => `The server could not be started: ${why}`,
   serverEnded: (how: string, logPath: string, last: string) =>
