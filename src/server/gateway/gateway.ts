@@ -1,5 +1,5 @@
-import { notKnown } from '../../queue/words/gateway.ts'
 import { createGatewayContext, type GatewayOptions, goOn } from './context.ts'
+import { createCommit } from './create-commit.ts'
 import { mergePull } from './merge-pull.ts'
 import { pushMoves } from './push.ts'
 import { settleOpen } from './settle.ts'
@@ -37,7 +37,7 @@ export function createGateway(options: GatewayOptions): RunningGateway {
   return {
     push: asked => pushMoves(ctx, asked),
     mergePull: asked => mergePull(ctx, asked),
-    createCommit: async () => ({ ok: false, refusal: notKnown('commit', 'the branch') }),
+    createCommit: asked => createCommit(ctx, asked),
     start() {
       look()
       looking ??= setInterval(look, LOOK_EVERY)

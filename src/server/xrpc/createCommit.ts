@@ -10,10 +10,14 @@ import { refused, withDid } from './queries.ts'
 
 type Question = HandlerContext<KnownCaller, knotless.createCommit.$Params, knotless.createCommit.$Input>
 
+/** The largest input, in bytes: files of a commit come as they are. */
+const INPUT_BYTES = 4 * 2 ** 20
+
 /** dev.knotless.createCommit: makes a commit on a branch, for somebody who may push it. */
 export function createCommit(ctx: Context, replay: ReplayMemory) {
   return {
     auth: requiredCaller(ctx, 'dev.knotless.createCommit', replay),
+    opts: { jsonLimit: INPUT_BYTES },
     async handler({ auth, input }: Question) {
       const names = namesOf(ctx.database)
       const { repo: uri, branch, base, message } = input.body
