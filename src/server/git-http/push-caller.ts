@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Identity } from '../../atproto/identity.ts'
 import type { Did, Nsid } from '../../atproto/ids.ts'
 import { type ServiceAuthCode, verifyServiceAuth } from '../../atproto/service-auth.ts'
 import type { GitDoor } from './door.ts'
@@ -26,9 +27,14 @@ const statuses: Partial<Record<ServiceAuthCode, 429 | 503>> = { 'upstream-failed
 
 /**
  * Who pushes, by the token that git sends as its password, whatever the user name (GWY-10). It is looked at afresh in each request of a push, and
- * judged by when that request began; it is not spent here. Those who were turned away too often lately are turned away unread.
+ * judged by when that request began; it is not spent here. `fresh`: by the account's key as its DID document has it now, so that one that was taken
+ * out writes nothing. Those who were turned away too often lately are turned away unread.
  */
-export async function readPushCaller({ ctx, replay, failures }: GitDoor, request: FastifyRequest): Promise<PushCaller | PushCallerRefusal> {
+export async function readPushCaller(
+  { ctx, replay, failures }: GitDoor,
+  request: FastifyRequest,
+  { fresh }: { fresh: boolean },
+): Promise<PushCaller | PushCallerRefusal> {
   const refused = (code: PushCallerRefusal['code'], says: string): PushCallerRefusal => {
     ctx.metrics.gitTokensRefused.inc({ code })
     if (code !== 'no-token') failures.note(request.ip)
@@ -38,10 +44,10 @@ export async function readPushCaller({ ctx, replay, failures }: GitDoor, request
   if (wait > 0) return { ok: false, code: 'rate-limited', status: 429, says: words.limited(wait) }
   const token = passwordOf(request.headers.authorization)
   if (token === undefined) return refused('no-token', words.noToken(pushMethod, ctx.config.did))
-  const found = await verifyServiceAuth({ serverDid: ctx.config.did, identity: ctx.identity, now: ctx.now }, token, {
-    lxm: pushMethod,
-    replay,
-  })
+  const identity: Identity = fresh
+    ? { ...ctx.identity, resolveDocument: did => ctx.identity.resolveDocument(did, { fresh }) }
+    : ctx.identity
+  const found = await verifyServiceAuth({ serverDid: ctx.config.did, identity, now: ctx.now }, token, { lxm: pushMethod, replay })
   if (!found.ok) return refused(found.code, words.badToken(found.message, pushMethod, ctx.config.did))
   const { did, jti = '', exp } = found
   return {

@@ -6,6 +6,8 @@ import type { Gateway } from '../gateway/types.ts'
 
 /** Longer reasons than this are cut behind their ref, and said whole in a line of their own. */
 const REASON = 200
+/** More names than this in front of a line are counted. */
+const NAMES = 5
 
 type Outcome = Awaited<ReturnType<Gateway['push']>>
 
@@ -15,13 +17,14 @@ export function pushReport(commands: readonly ReceiveCommand[], outcome: Outcome
     const { reason, remote } = saidOf(outcome.refusal, say)
     return { refs: commands.map(({ name }) => ({ name, ok: false, reason })), remote }
   }
-  const remote: string[] = []
+  const advice = new Map<string, string[]>()
   const refs = outcome.refs.map(ref => {
     if (ref.ok) return { name: ref.name, ok: true } as const
     const said = saidOf(ref.refusal, say)
-    remote.push(...said.remote.map(line => `${shortRef(ref.name)}: ${line}`))
+    for (const line of said.remote) advice.set(line, [...(advice.get(line) ?? []), shortRef(ref.name)])
     return { name: ref.name, ok: false, reason: said.reason } as const
   })
+  const remote = [...advice].map(([line, names]) => `${some(names)}: ${line}`)
   return { refs, remote }
 }
 
@@ -36,6 +39,12 @@ function saidOf(refusal: Refusal, { now, names }: { now: number; names: Names })
   const advice = refusal.advice === undefined ? [] : [plainRefusal({ ...refusal, message: refusal.advice, advice: undefined }, now, names)]
   const remote = sentence.length > REASON ? [sentence, ...advice] : advice
   return { reason: withoutStop(sentence), remote }
+}
+
+/** Names in a row; of many the first few. */
+function some(names: readonly string[]): string {
+  const more = names.length - NAMES
+  return more > 0 ? `${names.slice(0, NAMES).join(', ')} and ${more} more` : names.join(', ')
 }
 
 function withoutStop(sentence: string): string {

@@ -29,7 +29,7 @@ export function createPush(door: GitDoor) {
     async advertise(request: Asked, reply: FastifyReply): Promise<FastifyReply> {
       const found = findGitRepository(ctx, request.params)
       if (!found.ok) return sendWords(reply, 404, found.says)
-      const caller = await readPushCaller(door, request)
+      const caller = await readPushCaller(door, request, { fresh: false })
       if (!caller.ok) return turnAway(reply, caller)
       const fresh = await door.fresh.bring(found.repository)
       if (fresh.kind === 'unread') return sendWords(reply, 503, words.unread(fresh.says), retry)
@@ -41,8 +41,9 @@ export function createPush(door: GitDoor) {
     async serve(request: Asked, reply: FastifyReply): Promise<FastifyReply> {
       const found = findGitRepository(ctx, request.params)
       if (!found.ok) return sendWords(reply, 404, found.says, close)
+      if (request.headers['content-encoding'] !== undefined) return sendWords(reply, 415, words.wrongType(), close)
       // Judged now: the body may take longer to come than the token is good for (GWY-10).
-      const caller = await readPushCaller(door, request)
+      const caller = await readPushCaller(door, request, { fresh: true })
       if (!caller.ok && (caller.code === 'no-token' || caller.status === 429)) return turnAway(reply, caller, close)
       reply.raw.setTimeout(ctx.config.git.idleMs, () => reply.raw.destroy())
       const asked = await readCommands(request)
