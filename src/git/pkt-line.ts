@@ -35,7 +35,7 @@ const zeros = '0'.repeat(40)
 
 /**
  * Takes the commands off the body of a git-receive-pack request and leaves the pack (one that is compressed has been unpacked before). A stream
- * that fails throws as it does. Refused: more than 1,000 commands or 512 KiB of them, pushes from shallow clones, signed pushes.
+ * that fails throws as it does. Refused: more than 1,000 commands or 512 KiB of them, signed pushes.
  */
 export async function readReceiveRequest(body: AsyncIterable<Uint8Array>): Promise<ReceiveRequest | ReceiveRefusal> {
   const reader = packetReader(body)
@@ -53,7 +53,8 @@ export async function readReceiveRequest(body: AsyncIterable<Uint8Array>): Promi
     }
     const line = textOf(packet.payload)
     if (line === undefined) return refused(reader, 'bad-request', words.badRequest())
-    if (/^shallow /.test(line)) return refused(reader, 'not-supported', words.shallow())
+    // Where the client's history ends; what it does not have is here, or the strict check of the pack says so.
+    if (/^shallow [0-9a-f]{40}$/.test(line)) continue
     if (/^push-cert/.test(line)) return refused(reader, 'not-supported', words.signedPush())
     const [text = '', ...more] = line.split('\0')
     const command = commandOf(text)

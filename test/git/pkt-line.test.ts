@@ -119,7 +119,8 @@ test('STO-11 requests that are none, or too much, are refused before the pack is
         .toString()
         .slice(0, 120),
     )
-  assert.equal(await codeOf(pktLine(`shallow ${a}`), first, flushPkt), 'not-supported')
+  assert.equal(await codeOf(pktLine(`shallow ${a}`), first, flushPkt), 'ok')
+  assert.equal(await codeOf(pktLine('shallow x'), first, flushPkt), 'bad-request')
   assert.equal(await codeOf(pktLine('push-cert\0atomic\n'), flushPkt), 'not-supported')
   assert.equal(await codeOf(pktLine(`${a} ${b} refs/heads/main\0push-options`), flushPkt), 'not-supported')
   assert.equal(await codeOf(pktLine(`${a} ${b} refs/heads/main\0${'x'.repeat(5000)}`), flushPkt), 'too-large')
