@@ -3,7 +3,7 @@ import type { Html } from './html.ts'
 import type { BoxModel, StandingWords } from './models.ts'
 
 /** What the merge box offers. One thing at most, and nothing that would be refused. */
-export type BoxAct = 'leave' | 'add' | 'add-again' | 'log-in' | 'settings' | 'refused'
+export type BoxAct = 'leave' | 'add' | 'add-again' | 'log-in' | 'settings' | 'refused' | 'merge' | 'merge-settings' | 'merge-refused'
 
 const flying = new Set(['in-batch', 'in-ahead', 'landing'])
 
@@ -21,7 +21,21 @@ export function boxAct(model: BoxModel): BoxAct | undefined {
   const code = can.queue.refusal?.code
   if (box.key === 'signed-out' || (again && code === 'signed-out')) return 'log-in'
   if (box.key === 'gateway-owner' && gateway.settingsUrl !== undefined) return 'settings'
+  // Pulls that nothing lands are merged by hand, here.
+  if (box.key === 'no-runners') return byHand(model)
   return again && code !== undefined ? 'refused' : undefined
+}
+
+function byHand({ can, mayMerge, isOwner, gateway }: BoxModel): BoxAct | undefined {
+  if (can.merge.allowed) return 'merge'
+  const code = can.merge.refusal?.code
+  if (mayMerge !== true || (code !== 'not-delegated' && code !== 'wrong-gateway')) return undefined
+  return isOwner && code === 'not-delegated' && gateway.settingsUrl !== undefined ? 'merge-settings' : 'merge-refused'
+}
+
+/** Whether merging past the queue is offered beside adding: never where the branch insists on its queue (PRO-3). */
+export function mergesNow(model: BoxModel): boolean {
+  return boxAct(model) === 'add' && model.can.merge.allowed && !model.queueOnly
 }
 
 /** The strip of beads for a pull that is in the queue. */

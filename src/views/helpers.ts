@@ -1,10 +1,11 @@
 /** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
+import { mergeNowWords } from '../queue/words/box.ts'
 import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
 import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
 import { type Asset, assetUrl } from './assets.ts'
-import { boxAct, boxPlace, inFlight } from './boxes.ts'
+import { boxAct, boxPlace, inFlight, mergesNow } from './boxes.ts'
 import { diffBlock, foldedWhy } from './diffs.ts'
 import { Html, html } from './html.ts'
 import * as labels from './labels.ts'
@@ -79,6 +80,8 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     batchLabel: labels.batchLabel,
     boxIcon: labels.boxIcon,
     boxAct,
+    mergesNow,
+    mergeNow: mergeNowWords(),
     inFlight,
     foldedWhy,
     unnamedLander: unnamedLanderWords,

@@ -151,3 +151,44 @@ test('a pull in a batch links to its strip on the queue page', () => {
   assert.equal(path, '/alice.test/orchard/queue/main')
   byId(parseHtml(renderer().renderPage('queue', busyQueue())), id)
 })
+
+/** A box of somebody who may merge, as the gateway would take it. */
+function merging(key: string, more: Partial<ReturnType<typeof boxModel>> = {}) {
+  const [parts] = boxes.filter(one => one.key === key)
+  assert.ok(parts)
+  const model = boxModel(parts)
+  return pullPage({ ...model, mayMerge: true, can: { ...model.can, merge: { allowed: true } }, ...more })
+}
+
+test('Merge is a form that posts the head that was seen, where pulls are merged by hand', () => {
+  const page = merging('no-runners')
+  const box = boxOf(page)
+  assert.deepEqual(pressable(box), ['Merge'])
+  const [form] = find(box, 'form')
+  assert.match(form?.attributes.get('action') ?? '', /^\/alice\.test\/orchard\/pulls\/alice\.test\/\w+\/merge$/)
+  assert.equal(form?.attributes.get('hx-post'), form?.attributes.get('action'))
+  assert.equal(form?.attributes.get('method'), 'post')
+  assert.equal(form?.attributes.get('hx-confirm'), undefined)
+  assert.equal(find(form ?? box, 'input', { name: 'head' })[0]?.attributes.get('value'), page.pull.head?.commit)
+})
+
+test('PRO-3 beside Add stands Merge now, which asks first, and never on a branch that insists on its queue', () => {
+  const box = boxOf(merging('ready', { queueOnly: false }))
+  assert.deepEqual(pressable(box), ['Add to merge queue', 'Merge now'])
+  const form = find(box, 'form')[1]
+  assert.match(form?.attributes.get('action') ?? '', /\/merge$/)
+  assert.equal(form?.attributes.get('hx-confirm'), 'Merge now, past the queue? What lands is checked only on its own.')
+  assert.deepEqual(pressable(boxOf(merging('ready', { queueOnly: true }))), ['Add to merge queue'])
+})
+
+test('GWY-7 where the owner has not delegated, whoever would merge is told so, and the owner where to go', () => {
+  const model = merging('no-runners').box
+  const refusal = refusals.notDelegated('merge', 'did:plc:alice', false)
+  const can = { ...model.can, merge: { allowed: false, refusal } }
+  const other = boxOf(pullPage({ ...model, can }))
+  assert.deepEqual(pressable(other), [])
+  assert.match(other.text, /Not merged: this server may not write for/)
+  const owner = pullPage({ ...model, can, isOwner: true, gateway: { delegated: false, settingsUrl: 'https://queue.example/settings' } })
+  assert.deepEqual(pressable(boxOf(owner)), ['Open settings'])
+  assert.equal(boxOf(pullPage({ ...model, can, mayMerge: false })).text.includes('Not merged'), false)
+})

@@ -331,3 +331,8 @@ export function changesChecksWords(): Phrase {
 export function nothingToLandWords(branch: string): Phrase {
   return say`Its changes are already on ${branch}: as it is, it would be turned away with nothing left to land.`
 }
+
+/** The question before merging past a queue. */
+export function mergeNowWords(): Phrase {
+  return say`Merge now, past the queue? What lands is checked only on its own.`
+}

@@ -30,5 +30,6 @@ export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContex
     unchecked: status.unchecked,
     changesChecks: status.changesChecks,
     isOwner: ctx.caller === view.roles.owner,
+    mayMerge: ctx.caller !== undefined && view.roles.mayMerge(ctx.caller),
   }
 }

@@ -25,7 +25,7 @@ const queueForm = {
 
 type Pulled = FastifyRequest<{ Params: PullParams }>
 
-/** Add to merge queue and Leave queue, with and without script; and the question before leaving, for those without. */
+/** Add to merge queue, Merge and Leave queue, with and without script; and the question before leaving, for those without. */
 export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
   const options = { schema: { params: pullParams }, ...limited('writes') }
 
@@ -40,6 +40,17 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
       if (!done.ok && done.refusal === undefined) return logInAgain(ctx, request, reply)
       if (!done.ok) return answer(ctx, request, reply, { refused: done.refusal }, 422)
       return answer(ctx, request, reply, done.already ? { notice: alreadyQueued(done.position, done.length) } : {})
+    },
+  )
+
+  app.post<{ Params: PullParams; Body: { head?: string } | undefined }>(
+    '/:owner/:name/pulls/:author/:key/merge',
+    { schema: { params: pullParams, body: queueForm }, ...limited('writes') },
+    async (request, reply) => {
+      const asked = askedOf(ctx, request, reply)
+      if ('sent' in asked) return asked.sent
+      const done = await ctx.gateway.mergePull({ ...asked, head: request.body?.head })
+      return done.ok ? answer(ctx, request, reply, {}) : answer(ctx, request, reply, { refused: done.refusal }, 422)
     },
   )
 

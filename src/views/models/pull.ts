@@ -45,6 +45,8 @@ export interface BoxModel {
   changesChecks: boolean
   /** The viewer owns the repository: gets links to settings. */
   isOwner: boolean
+  /** The viewer is its owner or a collaborator. */
+  mayMerge?: boolean | undefined
 }
 
 /** One line of the timeline (`timeline`); without `at` it says how things are now. */
