@@ -24,45 +24,60 @@ export async function boundsFault(place: ObjectsPlace, base: string, head: strin
   return run.code === 0 ? undefined : runFault(run)
 }
 
+/** Runs that a call may take to find its way past heads out of bounds; who brings more of them is not helped to find each. */
+const mostRuns = 40
+
 /**
- * `boundsFault` of many heads by one run of git, in the order asked; bases and heads are commits that are there. One that is out of bounds is
- * refused alone: those after it are walked one by one.
+ * `boundsFault` of many heads in as few runs of git as possible, in the order asked; bases and heads are commits that are there. One that is out of
+ * bounds is refused alone, and the walk goes on after it; after forty of those the rest is refused unseen.
  */
 export async function boundsFaults(
   place: ObjectsPlace,
   pairs: readonly { base: string; head: string }[],
 ): Promise<(GitRefusal | undefined)[]> {
-  const faults = new Map<number, GitRefusal | undefined>()
-  let walk = newWalk()
-  let current = -1
+  const faults: (GitRefusal | undefined)[] = []
+  for (let runs = 0; faults.length < pairs.length; runs += 1) {
+    const rest = pairs.slice(faults.length)
+    const [next] = rest
+    if (runs >= mostRuns) faults.push(...rest.map(() => refuse('too-large', words.tooManyFaults())))
+    else if (next !== undefined && rest.length === 1) faults.push(await boundsFault(place, next.base, next.head))
+    else {
+      const walked = await walkMany(place, rest)
+      faults.push(...walked.faults)
+      // Whatever ended the run, the head that it was at is looked at alone.
+      const at = walked.lost ? pairs[faults.length] : undefined
+      if (at !== undefined) faults.push(await boundsFault(place, at.base, at.head))
+    }
+  }
+  return faults
+}
+
+/** One run over many heads: what was found of the first ones, up to one with a fault or to where git was `lost`. */
+async function walkMany(
+  place: ObjectsPlace,
+  pairs: readonly { base: string; head: string }[],
+): Promise<{ faults: (GitRefusal | undefined)[]; lost: boolean }> {
+  const faults: (GitRefusal | undefined)[] = []
+  let walk: Walk | undefined
   const onOutput = nulFields(treeBounds.path + 1, (field, length) => {
     // The head's id stands before what it changes.
-    if (walk.betweenEntries && length === 40) {
-      if (current >= 0) faults.set(current, undefined)
-      current += 1
+    if (walk === undefined || (walk.betweenEntries && length === 40)) {
+      if (walk !== undefined) faults.push(undefined)
       walk = newWalk()
       return true
     }
     if (walk.take(field, length)) return true
-    faults.set(current, walk.fault)
+    faults.push(walk.fault)
     return false
   })
-  if (pairs.length > 1) {
-    const input = pairs.map(({ base, head }) => `${head} ${base}\n`).join('')
-    const run = await runGit([...diffTree, '--stdin', '--always'], {
-      ...place,
-      input,
-      onOutput,
-      ulimit: { memoryKiB, cpuSeconds: 10 + pairs.length },
-    })
-    if (run.code === 0 && current === pairs.length - 1) faults.set(current, undefined)
-    else if (run.ended !== 'stopped') faults.clear()
-  }
-  const found: (GitRefusal | undefined)[] = []
-  for (const [at, { base, head }] of pairs.entries()) {
-    found.push(faults.has(at) ? faults.get(at) : await boundsFault(place, base, head))
-  }
-  return found
+  const run = await runGit([...diffTree, '--stdin', '--always'], {
+    ...place,
+    input: pairs.map(({ base, head }) => `${head} ${base}\n`).join(''),
+    onOutput,
+    ulimit: { memoryKiB, cpuSeconds: 10 + pairs.length },
+  })
+  if (run.code === 0 && walk !== undefined && faults.length === pairs.length - 1) faults.push(undefined)
+  return { faults, lost: run.ended !== 'stopped' && faults.length < pairs.length }
 }
 
 interface Walk {

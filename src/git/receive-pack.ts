@@ -103,17 +103,33 @@ export async function checkHeads(
   place: ObjectsPlace,
   heads: readonly { old: string | null; new: string }[],
 ): Promise<(GitRefusal | undefined)[]> {
+  const [only] = heads
+  if (heads.length === 1 && only !== undefined && only.old !== null && isCommitId(only.old) && isCommitId(only.new)) {
+    // Nearly always these are commits that are there: the files are walked while that is looked up.
+    const [[head, base], fault] = await Promise.all([objectTypes(place, [only.new, only.old]), boundsFault(place, only.old, only.new)])
+    if (head?.type === 'commit' && base?.type === 'commit') return [fault]
+  }
   const found = await objectTypes(
     place,
     heads.flatMap(row => [peel(row.new), row.old === null ? 'none' : peel(row.old)]),
   )
-  const faults = heads.map((row): GitRefusal | undefined => refuse('missing-commit', words.missingCommit(row.new)))
+  return walkHeads(
+    place,
+    heads.map((row, at) => ({ named: row.new, head: found[2 * at]?.id, base: found[2 * at + 1]?.id })),
+  )
+}
+
+async function walkHeads(
+  place: ObjectsPlace,
+  heads: readonly { named: string; head: string | undefined; base: string | undefined }[],
+): Promise<(GitRefusal | undefined)[]> {
+  const faults = heads.map((row): GitRefusal | undefined => refuse('missing-commit', words.missingCommit(row.named)))
   const toWalk: { at: number; base: string; head: string }[] = []
   let within: string | undefined
-  for (const at of heads.keys()) {
-    const head = found[2 * at]?.id
+  for (const [at, row] of heads.entries()) {
+    const { head } = row
     // All files of one head are walked where there is nothing else; the others are close to that one, or are walked as far as they are not.
-    const base = found[2 * at + 1]?.id ?? within
+    const base = row.base ?? within
     if (head === undefined) continue
     if (base !== undefined) {
       toWalk.push({ at, base, head })

@@ -58,6 +58,7 @@ export const words = {
   tooManyEntries: (most: number) => `The branch changes more than ${count(most)} files and folders.`,
   pathTooLong: (most: number) => `The branch holds a path longer than ${count(most)} bytes.`,
   nameTooLong: (most: number) => `The branch holds a file name longer than ${count(most)} bytes.`,
+  tooManyFaults: () => 'Too many of the branches hold more than is taken: this one was not looked at.',
   mergeTooBig: () => 'Merging the branch needs more memory or time than is given to it.',
 
   tooManyPairs: (most: number) => `More than ${count(most)} merges were asked for at once.`,

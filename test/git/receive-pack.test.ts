@@ -240,6 +240,18 @@ test('STO-11 deep trees, huge names and trees without end pass the strict check,
       assert.match(fault?.message ?? '', said[at] ?? /^$/)
     }
   }
+  for (const [at, head] of heads.entries()) {
+    const [alone] = await checkHeads(place, [{ old: base, new: head }])
+    assert.match(alone?.message ?? '', said[at] ?? /^$/)
+  }
+  // Bad ones among many good ones cost a run each, and no more than forty.
+  const mixed = Array.from({ length: 1000 }, (_, n) => ({ old: base, new: heads[n % 20 === 7 ? 1 : 0] ?? '' }))
+  const found = await checkHeads(place, mixed)
+  assert.deepEqual(
+    found.slice(0, 700).map(fault => fault?.message),
+    mixed.slice(0, 700).map(row => (row.new === heads[1] ? 'The branch holds folders nested deeper than 512.' : undefined)),
+  )
+  assert.match(found[999]?.message ?? '', /was not looked at/)
   git(work, ['tag', '-a', '-m', 'x', 'v1', base])
   const others = [git(work, ['rev-parse', 'main:f']), 'f'.repeat(40), 'main', '', git(work, ['rev-parse', 'refs/tags/v1'])]
   const faults = await checkHeads(place, [...others.map(id => ({ old: base, new: id })), { old: base, new: base }])
