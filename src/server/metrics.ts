@@ -13,6 +13,8 @@ export interface Metrics {
   gitFetches: Counter<'outcome'>
   gitPushes: Counter<'outcome'>
   gitTokensRefused: Counter<'code'>
+  /** The same of methods that write. */
+  methodTokensRefused: Counter<'code'>
 }
 
 export function createMetrics(): Metrics {
@@ -33,6 +35,11 @@ export function createMetrics(): Metrics {
     xrpcCache: counter('xrpc_cache_total', 'Answers by where they came from', 'result'),
     gitFetches: counter('git_fetches_total', 'Requests of clones and fetches, by how they went', 'outcome'),
     gitPushes: counter('git_pushes_total', 'Pushes that carried commands, by how they went', 'outcome'),
+    methodTokensRefused: counter(
+      'method_tokens_refused_total',
+      'Tokens of methods that write, turned away before anybody was known',
+      'code',
+    ),
     gitTokensRefused: counter('git_tokens_refused_total', 'Tokens of pushes turned away before anybody was known, by reason', 'code'),
   }
 }

@@ -32,14 +32,19 @@ export function optionalCaller(ctx: Context, lxm: Nsid) {
 
 /**
  * As `optionalCaller`, of a procedure: there has to be a token, each is good once (GWY-10), and its key is the one that its account has now, since a
- * key that was taken out of service may be in the wrong hands.
+ * key that was taken out of service may be in the wrong hands. Whom it turns away is nobody known yet, and is counted (GWY-6).
  */
 export function requiredCaller(ctx: Context, lxm: Nsid, replay: ReplayMemory) {
   const identity: Identity = { ...ctx.identity, resolveDocument: did => ctx.identity.resolveDocument(did, { fresh: true }) }
   return async ({ req }: Pick<MethodAuthContext, 'req'>): Promise<KnownCaller> => {
     const header = req.headers.authorization
-    if (header === undefined) throw new AuthRequiredError(`a service token for ${lxm} is needed`, 'AuthMissing')
-    return { credentials: { caller: await callerOf({ ...ctx, identity }, header, { lxm, replay, spend: true }) } }
+    try {
+      if (header === undefined) throw new AuthRequiredError(`a service token for ${lxm} is needed`, 'AuthMissing')
+      return { credentials: { caller: await callerOf({ ...ctx, identity }, header, { lxm, replay, spend: true }) } }
+    } catch (error) {
+      if (error instanceof XRPCError) ctx.metrics.methodTokensRefused.inc({ code: error.customErrorName ?? 'other' })
+      throw error
+    }
   }
 }
 
