@@ -89,7 +89,8 @@ test('STA-4 the queue page says that it cannot land, and an open page is told of
   const page = await (await fetch(`${server.url}${path}`)).text()
   const live = /hx-sse:connect="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
   assert(live !== undefined, 'the page watches')
-  const stream = request(`${server.url}${live}`).end()
+  // As of an older page, so that it is told of a change at once: from then on it listens.
+  const stream = request(`${server.url}${live.replace(/seen=\d+/, 'seen=1')}`).end()
   try {
     const [answer] = await once(stream, 'response')
     let heard = ''
@@ -97,8 +98,10 @@ test('STA-4 the queue page says that it cannot land, and an open page is told of
       heard += text
     })
     answer.on('error', () => undefined)
+    const changes = () => heard.split('event: changed').length - 1
+    await until(() => changes() === 1, { what: 'the stream to be open' })
     await give()
-    await until(() => heard.includes('event: changed'), { what: 'the page to be told' })
+    await until(() => changes() === 2, { what: 'the page to be told' })
   } finally {
     stream.destroy()
   }
