@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { handles } from '../samples/people.ts'
 import type { NetworkFile } from './network-file.ts'
 
@@ -50,18 +50,32 @@ function welcome(file: NetworkFile, dataDir: string): string {
     'Log in there with a handle. The password goes to the account’s own server:',
     ...people,
     '',
-    ...(orchard === undefined ? [] : tries(file)),
+    ...(orchard === undefined ? [] : tries(file, dataDir)),
     `Addresses and passwords for programs: ${join(dataDir, 'network.json')}`,
   ].join('\n')
 }
 
-function tries(file: NetworkFile): string[] {
+/** The credential helper for bob's pushes, as one word of an interactive shell, in which an exclamation mark is safe in single quotes only. */
+function helper(dataDir: string): string {
+  const root = resolve(import.meta.dirname, '../../..')
+  const words = [join(root, 'scripts/with-node.sh'), join(root, 'src/cli/main.ts')]
+  const command = `!sh ${words.map(quoted).join(' ')} git-credential --network ${quoted(resolve(dataDir, 'network.json'))} --as ${handles.bob}`
+  return `'${command.replaceAll("'", "'\\''")}'`
+}
+
+function quoted(path: string): string {
+  return `"${path.replace(/["\\$`]/g, '\\$&')}"`
+}
+
+function tries(file: NetworkFile, dataDir: string): string[] {
   return [
     'Try:',
     '  As bob.test, open two pulls and add each to the merge queue: 1st and 2nd of 2. Take the first out again.',
     '  Open “Rootstocks: say how high they grow, in feet”: it cannot be added, and its box names the file that conflicts.',
     '  As mallory.test, open any of them: its box says who may add it.',
-    `  ${file.server}/${handles.alice}/almanac names no runner: its pull is merged by hand.`,
+    `  As bob.test, merge the pull of ${file.server}/${handles.alice}/almanac, which names no runner: the button is on its page.`,
+    '  As alice.test, withdraw the delegation on Settings: whoever merges or queues is told that, and where she gives it.',
+    `  Push as bob.test, from a clone: git -c credential.helper=${helper(dataDir)} push`,
     '',
   ]
 }
