@@ -93,14 +93,7 @@ export async function startGatewayWorld(
 ): Promise<GatewayWorld> {
   const dir = mkdtempSync(join(tmpdir(), 'knotless-gateway-'))
   const network = await startNetwork()
-  const made = async (name: string) => network.account(`${name}.test`) ?? (await network.createAccount(`${name}.test`))
-  const people = {
-    alice: await made('alice'),
-    bob: await made('bob'),
-    carol: await made('carol'),
-    mallory: await made('mallory'),
-    rigby: await made('rigby'),
-  }
+  const people = await makePeople(network)
   const server = await serve(network, options)
   if (options.delegate !== false) await giveDelegation(server.url, people.alice)
   return {
@@ -108,7 +101,7 @@ export async function startGatewayWorld(
     server,
     people,
     gateway: server.context.gateway,
-    plant: (name, plan = {}) => plant({ network, server, people, dir }, name, plan),
+    plant: (name, plan = {}) => plantOn({ people, dir, indexed: uri => inIndex(server, uri) }, name, plan),
     async call(account, method, input, token = {}) {
       const bearer = await tokenOf(server, account, { lxm: method, ...token })
       return await post(server, method, input, bearer)
@@ -121,27 +114,48 @@ export async function startGatewayWorld(
   }
 }
 
+/** The accounts of a world. */
+export async function makePeople(network: Network): Promise<GatewayWorld['people']> {
+  const made = async (name: string) => network.account(`${name}.test`) ?? (await network.createAccount(`${name}.test`))
+  return {
+    alice: await made('alice'),
+    bob: await made('bob'),
+    carol: await made('carol'),
+    mallory: await made('mallory'),
+    rigby: await made('rigby'),
+  }
+}
+
 /** A token for this server as the account's own server signs it. */
-export async function tokenOf(server: Served, account: DevAccount, params: Record<string, unknown>): Promise<string> {
-  const all = { aud: server.context.config.did, ...params }
+export function tokenOf(server: Served, account: DevAccount, params: Record<string, unknown>): Promise<string> {
+  return tokenFor(account, { aud: server.context.config.did, ...params })
+}
+
+export async function tokenFor(account: DevAccount, all: Record<string, unknown>): Promise<string> {
   const asked = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, typeof value === 'number' ? value : String(value)]))
   const answer = await account.call('com.atproto.server.getServiceAuth', { params: asked })
   return z.object({ token: z.string() }).parse(answer).token
 }
 
-export async function post(server: Served, method: string, input: Record<string, unknown>, bearer?: string): Promise<Answer> {
+export async function post(server: { url: string }, method: string, input: Record<string, unknown>, bearer?: string): Promise<Answer> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (bearer !== undefined) headers.authorization = `Bearer ${bearer}`
   const answer = await fetch(`${server.url}/xrpc/${method}`, { method: 'POST', headers, body: JSON.stringify(input) })
   return { status: answer.status, body: z.record(z.string(), z.unknown()).parse(await answer.json()) }
 }
 
-async function plant(
-  world: Pick<GatewayWorld, 'network' | 'server' | 'people'> & { dir: string },
+/** Settles when a server has indexed a record. */
+async function inIndex(server: Served, uri: string): Promise<void> {
+  await until(() => recordAt(server.context.database, uri), { what: `${uri} to be indexed` })
+}
+
+/** Makes a repository of alice's; `indexed` settles when a server knows of a record. */
+export async function plantOn(
+  world: Pick<GatewayWorld, 'people'> & { dir: string; indexed(uri: string): Promise<void> },
   name: string,
-  { record = {}, files = baseFiles }: PlantOptions,
+  { record = {}, files = baseFiles }: PlantOptions = {},
 ): Promise<Planted> {
-  const { server, people } = world
+  const { people, indexed } = world
   const { alice, bob, carol } = people
   const gitDir = join(world.dir, `${name}.git`)
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', gitDir], { env: gitEnv() })
@@ -163,8 +177,6 @@ async function plant(
     const pushed = await pushRefs({ gitDir, account: refs, repo: refs.repo, updates, now: () => new Date() })
     assert.ok(pushed.ok, JSON.stringify(pushed))
   }
-  const indexed = (address: string) => until(() => recordAt(server.context.database, address), { what: `${address} to be indexed` })
-
   await pushTo(alice, 'main', tip)
   await indexed(uri)
   return {
