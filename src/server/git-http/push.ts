@@ -10,6 +10,7 @@ import { answerPush, usualCapabilities } from './push-answer.ts'
 import { type PushCaller, type PushCallerRefusal, readPushCaller } from './push-caller.ts'
 import { refusedReport } from './push-report.ts'
 import { findGitRepository, type GitRepository } from './repository.ts'
+import { unlessSilent } from './unless-silent.ts'
 import { words } from './words.ts'
 
 /** How long the commands of a push may take to come, in milliseconds. */
@@ -45,8 +46,7 @@ export function createPush(door: GitDoor) {
       // Judged now: the body may take longer to come than the token is good for (GWY-10).
       const caller = await readPushCaller(door, request, { fresh: true })
       if (!caller.ok && (caller.code === 'no-token' || caller.status === 429)) return turnAway(reply, caller, close)
-      reply.raw.setTimeout(ctx.config.git.idleMs, () => reply.raw.destroy())
-      const asked = await readCommands(request)
+      const asked = await readCommands(unlessSilent(request.raw, ctx.config.git.idleMs, () => reply.raw.destroy()))
       if (asked === undefined) return sendWords(reply, 408, words.requestSlow(), close)
       if (asked.ok && asked.commands.length === 0) {
         // What git sends ahead of a large push, to see whether it would be let in.
@@ -125,11 +125,11 @@ function turnAway(reply: FastifyReply, refused: PushCallerRefusal, more: Record<
 }
 
 /** The commands of a push; undefined when they did not come in time, or the client went. */
-async function readCommands(request: Asked): Promise<ReceiveRequest | ReceiveRefusal | undefined> {
+async function readCommands(body: AsyncIterable<Uint8Array>): Promise<ReceiveRequest | ReceiveRefusal | undefined> {
   const late = Promise.withResolvers<undefined>()
   const timer = setTimeout(late.resolve, commandsMs, undefined)
   try {
-    const reading = readReceiveRequest(request.raw)
+    const reading = readReceiveRequest(body)
     reading.catch(() => undefined)
     return await Promise.race([reading, late.promise])
   } catch {
