@@ -106,6 +106,8 @@ test('HON-4, STO-8 the new owner accepts: the same settings and the whole git st
     return refs.map(({ name, commit }: { name: string; commit: string }) => `${name} ${commit}`).sort()
   }
   assert.deepEqual(await refsOf('bob'), await refsOf('alice'))
+  const noted = (await bob.page('/settings')).text
+  assert.match(noted, new RegExp(`Copied from ${samples.orchard.uri}`), 'GWY-6: each ref is in the audit log')
   const view = viewOf(samples.orchard.uri)
   assert.equal(view?.movedTo, uriOf('bob'))
   assert.equal(view?.roles.owner, people.bob.did)

@@ -35,9 +35,10 @@ function page(more: Partial<RepoSettingsPage> = {}): RepoSettingsPage {
         roles: ['collaborator', 'runner'],
         until: minutesAgo(60),
         isVoid: false,
+        again: true,
         href: '/alice.test/orchard/settings/void',
       },
-      { account: nameless, roles: [hostile.name], isVoid: true, href: '/' },
+      { account: nameless, roles: [hostile.name], isVoid: true, again: false, href: '/' },
     ],
     protection: {
       base: { cid, was: {} },
@@ -106,9 +107,9 @@ export function repoSettingsPages(): Pick<
         repo: orchard,
         says: says.offeredWords(offer, { owner: bob.did, name: 'orchard' }),
         refused: words.delegateFirst(),
-        delegate: true,
+        delegate: says.delegateWords,
       },
-      'repo-settings-accept-right': { frame: frame(), repo: orchard, says: says.offeredWords(offer, offer), right, delegate: false },
+      'repo-settings-accept-right': { frame: frame(), repo: orchard, says: says.offeredWords(offer, offer), right },
     },
   }
 }

@@ -13,8 +13,8 @@ export const sections = {
   collaborators: say`They may queue, leave, merge and close, as you may. When you remove one, what they queued drops out at once; what they took out stays out.`,
   former: say`Accounts that were taken out. What they took out of the queue or closed still counts, up to the day they left. Make one void if it should not.`,
   protection: say`A rule is for one branch, by its exact name. It does not hold your own pushes.`,
-  queueOnly: say`Pulls land only by the queue: nobody merges one or pushes past it, collaborators neither.`,
-  pinned: say`A pull of somebody who may not queue is taken out when it changes after it was queued, until somebody looks and queues it again.`,
+  queueOnly: say`pulls land only by the queue: nobody merges one or pushes past it, collaborators neither.`,
+  pinned: say`a pull of somebody who may not queue is taken out when it changes after it was queued, until somebody looks and queues it again.`,
   gateway: say`The server that writes to your account for a runner that is not you, and for collaborators who merge. It lands nothing that breaks the rules.`,
   transfer: say`Both owners have to say it: you offer the repository here, and the new owner accepts it on this same page. Until then nothing changes.`,
 } as const
@@ -92,8 +92,12 @@ export function offeredWords(from: { owner: string; name: string }, to: { owner:
   return say`${who(from.owner)} offers you ${code(from.name)}. If you accept, it goes on as ${repoName(to.owner, to.name)} with the settings it has now; the branches are copied into your account, and pulls keep their places.`
 }
 
-export function movedWords(to: { owner: string; name: string }): Phrase {
-  return say`This repository moved. Its settings are at ${repoName(to.owner, to.name)}, and its new owner’s.`
+/** STO-8: said before they try. */
+export const delegateWords: Phrase = say`The branches are copied by this server, which you have to let write for you first.`
+
+/** In the new owner's audit log. */
+export function copiedWords(from: string): string {
+  return `Copied from ${from}, which you accepted.`
 }
 
 /** Said before a former account is made void (HON-5); `pulls` are what would come back. */

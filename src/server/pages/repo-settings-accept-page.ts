@@ -68,6 +68,13 @@ export async function sendAccept(
   const words = says.offeredWords({ owner: at.row.did, name: at.head.name }, { owner: offered, name })
   const frame = { ...frameOf(ctx, request, { title: says.settingsTitle(repo), description: says.settingsDescription }), names: at.names }
   reply.header('cache-control', 'no-store')
-  const model = { frame, repo: at.head, says: words, right, refused, delegate: refused?.code === 'not-delegated' }
+  const model = {
+    frame,
+    repo: at.head,
+    says: words,
+    right,
+    refused,
+    delegate: ctx.delegations.of(offered).state === 'given' ? undefined : says.delegateWords,
+  }
   return sendPage(ctx, reply, 'repo-settings-accept', model, refused === undefined ? 200 : 422)
 }

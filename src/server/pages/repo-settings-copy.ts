@@ -3,6 +3,7 @@ import type { AccountSession } from '../../atproto/session.ts'
 import { pushRefs, type RefUpdate } from '../../git/push.ts'
 import type { RefsRecord, Stored } from '../../queue/facts.ts'
 import * as words from '../../queue/words/repo-settings.ts'
+import * as says from '../../queue/words/repo-settings-page.ts'
 import { readRefsAt } from '../actions/read-records.ts'
 import { serverName } from '../actions/server-name.ts'
 import { createOwnersAccount, readFoundRefs } from '../gateway/account.ts'
@@ -15,6 +16,9 @@ const AT_ONCE = 500
 /** The longest that bringing the old state here may take, in milliseconds. */
 const FETCH_MS = 120_000
 
+/** `old` is where the ref is in the new account. */
+type Move = RefUpdate & { old: string | null }
+
 interface Copy {
   from: AtUri
   to: AtUri
@@ -24,7 +28,7 @@ interface Copy {
 
 /**
  * Copies a repository's git state into its new owner's account, whole (STO-8), by their delegation to this server. Nothing is done where it lies
- * there already, or where nothing was ever pushed. Rejects with UpstreamError when a source does not answer.
+ * there already, or where nothing was ever pushed. Each ref is noted in their audit log (GWY-6). Rejects with UpstreamError when a source does not answer.
  */
 export async function copyGitState(ctx: PageContext, copy: Copy): Promise<words.SettingsRefusal | undefined> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -39,12 +43,14 @@ export async function copyGitState(ctx: PageContext, copy: Copy): Promise<words.
 }
 
 /** Refs that are not yet in the new account as they are in the old one. */
-async function missing(ctx: PageContext, { to }: Copy, old: Stored<RefsRecord>): Promise<RefUpdate[]> {
+async function missing(ctx: PageContext, { to }: Copy, old: Stored<RefsRecord>): Promise<Move[]> {
   const there = await readRefsAt(ctx.reader, to, ctx.now())
   const at = new Map((there.record?.value.refs ?? []).map(ref => [ref.name, ref.commit]))
   const wanted = new Map(old.value.refs.map(ref => [ref.name, ref.commit]))
-  const set = [...wanted].filter(([name, commit]) => at.get(name) !== commit).map(([name, commit]) => ({ name, commit, force: true }))
-  const gone = [...at.keys()].filter(name => !wanted.has(name)).map(name => ({ name, commit: null, force: true }))
+  const set = [...wanted]
+    .filter(([name, commit]) => at.get(name) !== commit)
+    .map(([name, commit]) => ({ name, commit, old: at.get(name) ?? null, force: true }))
+  const gone = [...at].filter(([name]) => !wanted.has(name)).map(([name, was]) => ({ name, commit: null, old: was, force: true }))
   return [...gone, ...set]
 }
 
@@ -52,7 +58,7 @@ async function push(
   ctx: PageContext,
   copy: Copy,
   old: Stored<RefsRecord>,
-  updates: readonly RefUpdate[],
+  updates: readonly Move[],
 ): Promise<words.SettingsRefusal | undefined> {
   const right = await ctx.delegations.session(copy.by)
   if (!right.ok && right.why === 'not-delegated') return words.delegateFirst()
@@ -68,18 +74,32 @@ async function push(
 
 async function pushSome(
   ctx: PageContext,
-  { to, by, name }: Copy,
+  { from, to, by, name }: Copy,
   session: AccountSession,
   gitDir: string,
-  updates: readonly RefUpdate[],
+  updates: readonly Move[],
 ): Promise<words.SettingsRefusal | undefined> {
   const first = await readFoundRefs(ctx.reader, { owner: by, name, whole: false })
   const host = await serverName(ctx.actions, by, by)
+  const reason = says.copiedWords(from)
+  const entries = updates.map(({ name: ref, old, commit }) => {
+    return { owner: by, repo: to, caller: by, door: 'push' as const, ref, from: old, to: commit, reason }
+  })
+  let ids: readonly number[] | undefined
+  const sending = () => {
+    ids ??= ctx.audit.begin(entries)
+  }
   const account = createOwnersAccount(
     { reader: ctx.reader, now: ctx.now, partLimits: new Map() },
-    { session, host, name, along: [], first },
+    { session, host, name, along: [], first, sending },
   )
-  const done = await pushRefs({ gitDir, updates, account, repo: to, now: () => new Date(ctx.now()) })
+  const pushing = pushRefs({ gitDir, updates, account, repo: to, now: () => new Date(ctx.now()) })
+  const done = await pushing.catch((error: unknown) => {
+    if (ids !== undefined) ctx.audit.settle(ids, 'unknown')
+    throw error
+  })
+  const unsure = !done.ok && account.unsure
+  if (ids !== undefined) ctx.audit.settle(ids, done.ok ? 'written' : unsure ? 'unknown' : 'refused')
   if (!done.ok) return account.failure?.code === 'session-gone' ? words.delegateFirst() : words.notCopied(done.message)
   const { written } = account
   const rev = written?.rev ?? (await ctx.reader.getLatestCommit(by))?.rev

@@ -155,6 +155,7 @@ function formerRows(at: Located, value: RepoRecord, account: (did: string) => Ac
       account: account(did),
       roles: [...new Set(own.map(({ role }) => role))],
       until: Number.isNaN(until) ? undefined : until,
+      again: [...value.collaborators, ...value.runners].some(entry => entry.did === did),
       isVoid: own.every(entry => entry.void === true),
       href: withQuery(home, { did, was: formerOf(value, did) }),
     }

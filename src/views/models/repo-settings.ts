@@ -50,7 +50,14 @@ export interface RepoSettingsPage {
   collaborators: readonly Account[]
   /** For the forms that name and take out. */
   people: { runner: FormBase; collaborator: FormBase; typed: { runner: string; collaborator: string } }
-  former: readonly { account: Account; roles: readonly string[]; until?: Instant | undefined; isVoid: boolean; href: string }[]
+  former: readonly {
+    account: Account
+    roles: readonly string[]
+    until?: Instant | undefined
+    isVoid: boolean
+    again: boolean
+    href: string
+  }[]
   protection: {
     base: FormBase
     rows: readonly RuleRow[]
@@ -78,6 +85,6 @@ export interface RepoSettingsAcceptPage {
   says: Words
   right?: RepoSettingsPage['right']
   refused?: RefusalWords | undefined
-  /** Where the delegation is given, where that is what is lacking. */
-  delegate: boolean
+  /** Said where the delegation that copying the branches takes is not given. */
+  delegate?: Words | undefined
 }

@@ -82,6 +82,8 @@ test('what Repository settings says beside its forms', t => {
     voidOne: says.voidWords(bob, pulls, 0),
     voidMany: says.voidWords(bob, pulls, 11),
     unreadNow: says.unreadNow,
+    delegate: says.delegateWords,
+    copied: [says.copiedWords('at://did:plc:alice/dev.knotless.repo/orchard')],
   }
   t.assert.snapshot(Object.entries(all).map(([name, phrase]) => `${name}: ${text(phrase)}`))
 })
