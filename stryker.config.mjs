@@ -5,18 +5,33 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const tests = ['test/server/gateway-rules.test.ts', 'test/server/gateway-rules-allowed.test.ts', 'test/queue/spent.test.ts', 'test/queue/closing.test.ts']
-const needed = ['package.json', 'scripts/first-failure.ts', 'src/queue/**', 'src/server/gateway/{types.ts,rules/**}', 'src/git/ref-names.ts', 'test/queue/*.ts', 'test/server/gateway-rules*.ts']
+const tests = [
+  'test/server/gateway-rules.test.ts',
+  'test/server/gateway-rules-allowed.test.ts',
+  'test/queue/spent.test.ts',
+  'test/queue/closing.test.ts',
+]
+const needed = [
+  'package.json',
+  'scripts/{first-failure,mutation-tests}.ts',
+  'src/queue/**',
+  'src/server/gateway/{types.ts,rules/**}',
+  'src/git/ref-names.ts',
+  'test/queue/*.ts',
+  'test/server/gateway-rules*.ts',
+]
 
 export default {
   testRunner: 'command',
-  commandRunner: { command: `node --test --test-isolation=none --test-reporter=./scripts/first-failure.ts ${tests.join(' ')}` },
-  mutate: ['src/server/gateway/rules/**/*.ts', 'src/queue/spent.ts', 'src/queue/closing.ts', 'src/queue/prose.ts'],
+  commandRunner: {
+    command: `NODE_COMPILE_CACHE=compiled node --test-reporter=./scripts/first-failure.ts scripts/mutation-tests.ts ${tests.join(' ')}`,
+  },
+  mutate: ['src/server/gateway/rules/**/*.ts', 'src/queue/{spent,closing,prose}.ts'],
   ignorePatterns: ['**', ...needed.map(pattern => `!${pattern}`)],
   tempDirName: join(tmpdir(), `knotless-mutation-${process.pid}`),
   concurrency: 2,
   timeoutMS: 10_000,
-  reporters: ['clear-text'],
-  clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: true },
+  reporters: ['progress-append-only', 'clear-text'],
+  clearTextReporter: { allowColor: false, logTests: false },
   thresholds: { high: 95, low: 90, break: 90 },
 }

@@ -101,6 +101,20 @@ const allowed: Record<string, [from: () => Case, change: (it: Case) => unknown, 
     },
     'collaborator',
   ],
+  'GWY-5 a collaborator makes the default branch, where there is none': [
+    push,
+    it => {
+      it.history.edit({ defaultBranch: 'new' })
+      editMove(it, { name: 'refs/heads/new', old: null })
+      it.facts.clear()
+    },
+    'collaborator',
+  ],
+  'GWY-9 a collaborator that lands forces a branch that nobody needs': [
+    force,
+    it => it.history.edit({ runners: [{ did: bob }] }),
+    'collaborator',
+  ],
   'GWY-5 an author forces the branch of their own open pull': [
     force,
     it => editMove(it, { name: 'refs/heads/pears', old: AT.pears }),
@@ -352,6 +366,15 @@ describe('what has to be asked of git', () => {
     'a landing by the owner': [changed(byHand(), it => (it.asked.caller = alice)), 'forward chain'],
     'a landing by a collaborator that lands': [changed(byHand(), it => it.history.edit({ runners: [{ did: carol }] })), 'forward chain'],
     'a merge': [merge(), 'forward chain'],
+    'a merge that deletes nothing': [changed(merge(), it => (it.moves.length = 1)), 'forward chain'],
+    'a landing by hand that also deletes what needs no proof': [
+      changed(byHand(), it => it.moves.push({ name: 'refs/heads/feature', old: AT.feature, new: null })),
+      'forward chain merges',
+    ],
+    'a push onto the head of somebody else’s pull': [
+      changed(push(), it => editMove(it, { name: 'refs/heads/figs', old: AT.figs })),
+      'forward',
+    ],
     'a commit': [create(), 'forward'],
     'a branch that is made': [changed(push(), it => editMove(it, { name: 'refs/heads/x', old: null })), ''],
     'a deletion': [remove(), ''],
@@ -383,7 +406,7 @@ test('GWY-15 a move is done when the ref is where it was to go', () => {
 })
 
 describe('GWY-6 what the audit log keeps', () => {
-  const text = (it: Case, at = 0, fromIndex: string[] = []) => {
+  const text = (it: Case, at = 0, fromIndex?: string[]) => {
     const verdict = judge(it)[at]
     const move = it.moves[at]
     assert.ok(verdict !== undefined && move !== undefined)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { judgeGateway } from '../../src/server/gateway/rules/judge.ts'
 import { alice, bob, carol, commit, dave, did, HEAD, MINUTE, mallory, repoAt, rigby, rocky, TIP } from '../queue/support.ts'
 import {
   AT,
@@ -18,6 +19,7 @@ import {
   judge,
   merge,
   push,
+  question,
   remove,
   SECOND,
   squash,
@@ -127,6 +129,14 @@ const whoMayAsk: Record<string, Attack> = {
       it.history.view = () => view
     },
     expected: { code: 'repo-not-found', says: /^Not pushed: alice\.test\/orchard moved to dave\.test\/grove\./ },
+  },
+  'HON-4 a repository that moved takes no landing at its old address, whoever lands': {
+    from: batch,
+    change: it => {
+      const view = { ...it.history.edit({ runners: [{ did: rocky }, { did: rigby }] }).view(), movedTo: repoAt(dave) }
+      it.history.view = () => view
+    },
+    expected: { code: 'repo-not-found', says: /^Not landed: alice\.test\/orchard moved to dave\.test\/orchard\./ },
   },
   'HON-2 a stranger pushes': {
     from: push,
@@ -277,7 +287,10 @@ const batches: Record<string, Attack> = {
   'GWY-5 a landing is forced': {
     from: batch,
     change: it => editFacts(it, { forward: false }),
-    expected: { code: 'force-refused', says: /^Not landed: a landing is never forced, and main would lose commits by this one\./ },
+    expected: {
+      code: 'force-refused',
+      says: /^Not landed: a landing is never forced, and main would lose commits by this one\. Put your commits on top/,
+    },
   },
   'GWY-5 nothing is known of whether a landing goes forward': {
     from: batch,
@@ -643,6 +656,13 @@ const beside: Record<string, Attack> = {
     },
     expected: { code: 'not-a-batch', says: /It makes the branch backdoor, and a batch lands on one that is there\.$/ },
   },
+  'GWY-3 a lander that may not push deletes what is not there': {
+    from: batch,
+    change: it => {
+      it.moves = [{ name: 'refs/heads/nowhere', old: null, new: null }]
+    },
+    expected: { code: 'not-a-batch', says: /It moves no branch forward/ },
+  },
   'GWY-3 a lander that may not push makes a tag': {
     from: batch,
     change: it => {
@@ -743,6 +763,14 @@ const forced: Record<string, Attack> = {
   },
   'GWY-5 the owner deletes a queue-only branch': {
     from: remove,
+    change: it => {
+      it.asked.caller = alice
+      it.history.edit({ protections: [{ branch: 'feature', queue: true }] })
+    },
+    expected: { code: 'force-refused', says: /feature carries a rule/ },
+  },
+  'GWY-5 the owner forces a queue-only branch': {
+    from: force,
     change: it => {
       it.asked.caller = alice
       it.history.edit({ protections: [{ branch: 'feature', queue: true }] })
@@ -1003,6 +1031,23 @@ for (const [what, attacks] of Object.entries({ whoMayAsk, queueOnlyMain, batches
     }
   })
 }
+
+test('GWY-5 a name that git does not take refuses itself alone', () => {
+  const it = push()
+  it.moves.push({ name: 'refs/heads/../x', old: null, new: HEAD })
+  const verdicts = judge(it)
+  assert.deepEqual(
+    verdicts.map(verdict => verdict.ok),
+    [true, false],
+  )
+})
+
+test('LND-4 a spent head branch has to be where the record that was read has it', () => {
+  const asked = question(batch())
+  const refs = new Map(asked.refs).set('refs/heads/pears', HEAD)
+  const [verdict] = judgeGateway({ ...asked, refs })
+  assert.equal(verdict?.ok === false && verdict.refusal.code, 'head-moved')
+})
 
 test('GWY-3 a batch is let through whole or not at all', () => {
   const it = batch()

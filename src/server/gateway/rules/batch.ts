@@ -31,7 +31,7 @@ function landingOf(moves: readonly RefMove[]): RefMove | Refusal {
     const branch = branchName(made.name)
     return batchRefused(branch === undefined ? { what: 'other-ref', ref: made.name } : { what: 'makes-branch', branch })
   }
-  const beside = other ?? moves.find(move => move !== landing && (move.new !== null || branchName(move.name) === undefined))
+  const beside = other ?? moves.find(move => move !== landing && move.new !== null)
   return beside === undefined ? landing : batchRefused({ what: 'other-ref', ref: beside.name })
 }
 
@@ -47,14 +47,14 @@ function judgeLanding(question: GatewayQuestion, landing: RefMove, uses: Uses): 
   const about = facts.get(landing.name)
   if (about?.forward !== true) return { ok: false, refusal: forceRefused('land', landing.name, 'force', { why: 'landing' }) }
   const branch = branchName(landing.name) ?? ''
-  const deleted = new Map(moves.filter(move => move.new === null).map(move => [branchName(move.name), move.old]))
+  const olds = new Map(moves.map(move => [branchName(move.name), move.old]))
   const chain = judgeChain(view, landing, about, {
     branch,
     pinned: uses(branch).pinned,
     mayMerge: did => view.roles.mayMerge(did),
     squashed(pull, commit) {
       const { head } = pull.pull.value
-      const old = isOwn(view, head.repo) ? deleted.get(head.branch) : undefined
+      const old = isOwn(view, head.repo) ? olds.get(head.branch) : undefined
       return old ?? headInBatches(view.branches.get(branch), pull.pull.uri, commit)
     },
   })

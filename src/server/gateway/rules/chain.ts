@@ -20,10 +20,10 @@ export type Refused = Extract<MoveVerdict, { ok: false }>
 export function judgeChain(
   view: RepositoryView,
   move: RefMove,
-  facts: MoveFacts | undefined,
+  facts: MoveFacts,
   ground: Ground,
 ): { ok: true; brought: readonly Brought[] } | Refused {
-  const chain = facts?.chain
+  const { chain } = facts
   const tip = move.old ?? ''
   if (chain === undefined) return { ok: false, refusal: notKnown('land', 'what it brings') }
   if (chain === 'none') return refused({ what: 'off-the-tip', branch: ground.branch, tip })
@@ -31,7 +31,7 @@ export function judgeChain(
   if (chain.length === 0) return refused({ what: 'no-commits' })
   const brought = new Map<PullView, string>()
   let parent = tip
-  let parentTree = facts?.baseTree
+  let parentTree = facts.baseTree
   for (const commit of chain) {
     const form = formFault(commit, parent)
     if (form !== undefined) return { ...refused(form), commit: commit.id, pull: blamed(view, commit, form) }

@@ -113,10 +113,10 @@ function heldByQueue({ question, role, act }: Asker, branch: string, use: Branch
   return view.roles.runners.length === 0 ? noRunners(repoOf(view), branch, act) : queueOnly(branch, act)
 }
 
-/** PRO-5: a collaborator that lands is its lander on a queue-only branch, and a collaborator elsewhere (GWY-9). */
+/** PRO-5: of collaborators only the lander gets to a queue-only branch; elsewhere it is a collaborator (GWY-9). */
 function standing(role: Role, use: BranchUse): 'owner' | 'collaborator' | 'lander' {
   if (role === 'owner') return 'owner'
-  return role === 'lander-collaborator' && use.queueOnly ? 'lander' : 'collaborator'
+  return use.queueOnly ? 'lander' : 'collaborator'
 }
 
 function no(refusal: Refusal): MoveVerdict {

@@ -43,7 +43,7 @@ export function landedBeside(question: GatewayQuestion, role: Role, passed: read
   for (const move of passed.filter(isLanding)) {
     for (const commit of commitsOf(question, move)) {
       const pull = pullOf(question.view, commit)
-      if ('what' in pull || pull.state !== 'open' || pull.branch !== branchName(move.name)) continue
+      if ('what' in pull || pull.branch !== branchName(move.name)) continue
       if (!needsProof || isSquash(commit)) brought.push({ pull, commit: commit.id })
     }
   }

@@ -40,11 +40,13 @@ export function treeFault(commit: ChainCommit, pull: PullView, ground: Ground, p
   const parent = commit.parents[0] ?? ''
   if (merged === undefined) return { what: 'unread', message: 'It was not tried.' }
   if (merged.kind === 'unread') return { what: 'unread', message: merged.message }
-  const isNow = (ground.squashed(pull, commit.id) ?? head) === head
-  if (!isNow && (merged.kind === 'conflict' || merged.tree !== commit.tree)) return { what: 'head-moved', head }
+  if (merged.kind === 'clean' && merged.tree === commit.tree) {
+    return commit.tree === parentTree ? { what: 'empty', commit: commit.id, parent } : undefined
+  }
+  const squashed = ground.squashed(pull, commit.id) ?? head
+  if (squashed !== head) return { what: 'head-moved', head }
   if (merged.kind === 'conflict') return { what: 'conflict', head, parent, files: merged.files }
-  if (merged.tree !== commit.tree) return { what: 'tree-differs', commit: commit.id, head, parent }
-  return commit.tree === parentTree ? { what: 'empty', commit: commit.id, parent } : undefined
+  return { what: 'tree-differs', commit: commit.id, head, parent }
 }
 
 /** The head that a batch's checks name for a commit (CHK-3). */
@@ -55,7 +57,5 @@ export function headInBatches(branch: BranchView | undefined, pull: string, comm
 function lastRemoval(pull: PullView): { what: 'ejected' | 'left'; at: number } | undefined {
   const { lastQueue } = pull
   if (lastQueue === undefined) return undefined
-  const at = tidMillis(lastQueue.rkey)
-  if (lastQueue.value.state === 'ejected') return { what: 'ejected', at }
-  return lastQueue.value.state === 'left' ? { what: 'left', at } : undefined
+  return { what: lastQueue.value.state === 'ejected' ? 'ejected' : 'left', at: tidMillis(lastQueue.rkey) }
 }

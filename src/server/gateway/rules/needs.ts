@@ -36,5 +36,5 @@ export function needsChecks(asked: Asked, move: RefMove): boolean {
 }
 
 function isLander(asked: Asked): boolean {
-  return asked.door === 'push' && roleOf(asked.view, asked.caller) === 'lander'
+  return roleOf(asked.view, asked.caller) === 'lander'
 }
