@@ -1,7 +1,9 @@
 /** Commits that the gateway makes, and tokens of those who ask. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { serveHttp } from '../support/http-server.ts'
 import { fileAt, type GatewayWorld, post, shown, startGatewayWorld, tokenOf } from './gateway-world.ts'
+import { serve } from './serve.ts'
 
 let world: GatewayWorld
 before(async () => {
@@ -89,4 +91,34 @@ test('GWY-10 a token is good once, for one method, one server and five minutes',
   const good = await tokenOf(server, people.bob, { lxm: mergeMethod })
   assert.equal((await post(server, mergeMethod, input, good)).status, 200)
   assert.equal(await ask(good), 'TokenSpent')
+})
+
+test('GWY-10 a token that has expired, or whose key its account has taken out of service a moment ago, is refused', async t => {
+  const { network, people } = world
+  let ahead = 0
+  let rotated = false
+  // The directory, with the signing key of somebody else for bob once it is rotated.
+  const directory = await serveHttp(async (request, response) => {
+    const real = async (path: string) => await (await fetch(network.plcUrl + path)).text()
+    const [document, other] = await Promise.all([real(request.url ?? '/'), real(`/${people.mallory.did}`)])
+    const keyOf = (text: string) => /"publicKeyMultibase":"([^"]+)"/.exec(text)?.[1] ?? ''
+    const isBob = rotated && decodeURIComponent(request.url ?? '').includes(people.bob.did)
+    response.setHeader('content-type', 'application/json')
+    response.end(isBob ? document.replace(keyOf(document), keyOf(other)) : document)
+  })
+  t.after(() => directory.close())
+  const server = await serve({ ...network, plcUrl: directory.url }, { overrides: { now: () => Date.now() + ahead } })
+  t.after(() => server.end())
+  const input = { pull: `at://${people.carol.did}/dev.knotless.pull/3lnotherenev2` }
+  const ask = async (exp?: number) => {
+    const params = { lxm: mergeMethod, ...(exp === undefined ? {} : { exp }) }
+    return (await post(server, mergeMethod, input, await tokenOf(server, people.bob, params))).body.error
+  }
+  assert.equal(await ask(), 'PullNotFound', 'the key is good, and remembered')
+  rotated = true
+  ahead = 10_000
+  assert.equal(await ask(), 'BadSignature')
+  rotated = false
+  ahead = 90_000
+  assert.equal(await ask(Math.floor(Date.now() / 1000) + 30), 'TokenExpired')
 })

@@ -47,7 +47,7 @@ async function makeCommit(ctx: GatewayContext, asked: Asked): Promise<Made> {
     if (!made.ok) return refuse(made.refusal)
     const done = await writeRefs(ctx, {
       ...{ act: 'commit', caller, ground, mirror: brought.mirror, env: quarantine.env, along: [] },
-      updates: [{ name: move.name, commit: made.id, old: base }],
+      updates: [{ name: move.name, commit: made.id, old: base, force: true }],
       entries: [auditEntry(ctx, ground, wish, { ...move, new: made.id }, verdict)],
       mayStill: () => stillMay(ctx, asked),
     })

@@ -134,7 +134,7 @@ async function land(
   const [merged] = along
   const done = await writeRefs(ctx, {
     ...{ act: 'merge', caller: asked.caller, ground, mirror, env, along, entries },
-    updates: moves.map(move => ({ name: move.name, commit: move.new, old: move.old, force: move.new === null })),
+    updates: moves.map(move => ({ name: move.name, commit: move.new, old: move.old, force: true })),
     mayStill: () => stillReady(ctx, ground.repo, asked, { pull, tip, head }),
   })
   if (!done.ok) {
