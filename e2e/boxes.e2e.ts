@@ -24,11 +24,14 @@ after(() => world?.end())
 const pathOf = (pull: About) => `/alice.test/orchard/pulls/${pull.uri.slice('at://'.length).replace('/dev.knotless.pull', '')}`
 const pull = (branch: string) => world.pull(branch)
 
+/** Of a pull onto a branch that takes pulls past its queue as well. */
+const addOrMerge = ['Add to merge queue', 'Merge now']
+
 interface Expected {
   headline: string | RegExp
   says?: RegExp
   /** What the box offers; nothing unless given. */
-  offers?: string
+  offers?: string | readonly string[]
 }
 
 /** The box of a pull once all that was written is known, as a person sees it. */
@@ -38,7 +41,7 @@ async function see(about: About, expected: Expected, tab = bob): Promise<void> {
   await waitForHeadline(tab.page, expected.headline)
   const box = tab.page.locator('#merge-box')
   const offered = (await box.getByRole('button').allTextContents()).map(text => text.trim())
-  assert.deepEqual(offered, expected.offers === undefined ? [] : [expected.offers])
+  assert.deepEqual(offered, [expected.offers ?? []].flat())
   const text = ((await box.textContent()) ?? '').replace(/\s+/g, ' ')
   if (expected.says !== undefined) assert.match(text, expected.says)
   const told = await byXrpc(about.uri)
@@ -69,7 +72,7 @@ test('ADM-1 who may queue is said to the signed out and to strangers, by name', 
 
 test('ready; a draft is held; head and target must exist', async () => {
   const { alice, bob: author } = world.people
-  const offers = 'Add to merge queue'
+  const offers = addOrMerge
   await see(pull('label-variety'), { headline: 'Ready to land', says: /It applies on main at [0-9a-f]{7}\. .* would be 1st of 1/, offers })
   await see(await write.pull(alice, 'label-variety', { draft: true }), { headline: 'Draft: held' })
   await see(await write.pull(author, 'nowhere'), { headline: 'Its branch is gone', says: /nowhere no longer exists/ })
@@ -85,12 +88,12 @@ test('ADM-11 a branch whose tip no workflow checks is said to be unchecked', asy
   await write.setRef('old', second)
   const unchecked = await write.pull(world.people.bob, 'label-variety', { branch: 'old' })
   const says = /No workflow on old runs on a pull into it.* It changes \.knotless, and so what checks it/
-  await see(unchecked, { headline: 'Ready, and nothing checks old', says, offers: 'Add to merge queue' })
+  await see(unchecked, { headline: 'Ready, and nothing checks old', says, offers: addOrMerge })
 })
 
 test('ADM-6 ADM-7 a check that runs is no refusal; one that failed is, by name', async () => {
   await write.check(pull('harvest-pounds'), 'test', 'running')
-  await see(pull('harvest-pounds'), { headline: 'Ready to queue', says: /1 of 1 check is still running/, offers: 'Add to merge queue' })
+  await see(pull('harvest-pounds'), { headline: 'Ready to queue', says: /1 of 1 check is still running/, offers: addOrMerge })
   await write.check(pull('harvest-pounds'), 'test', 'failure')
   await see(pull('harvest-pounds'), { headline: 'test failed at this head', says: /Push a fix/ })
 })
