@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import type { Mirror } from '../../git/mirror.ts'
 import { readRefs } from '../../git/packed-refs.ts'
@@ -8,7 +10,7 @@ import { words } from './words.ts'
 
 /** What reading a repository's git state at its source came to. `absent`: nothing was pushed yet, or it was taken away. */
 export type Fresh =
-  | { kind: 'fresh'; mirror: Mirror; record: RefsRecord }
+  | { kind: 'fresh'; mirror: Mirror; record: RefsRecord; cid: string; stamp: string | undefined }
   | { kind: 'absent'; mirror: Mirror }
   /** `slow`: it goes on beside. */
   | { kind: 'unread'; mirror: Mirror; says: string; slow: boolean }
@@ -47,10 +49,14 @@ export function createFreshMirrors(ctx: Pick<Context, 'reader' | 'indexer' | 'mi
     try {
       const found = await ctx.reader.getRecord(repository.owner, 'dev.knotless.refs', repository.name, { signal })
       if (found === undefined) return { kind: 'absent', mirror }
+      const known = last.get(uri)?.fresh
+      const stamp = await refsStamp(mirror)
+      if (known?.kind === 'fresh' && known.cid === found.cid && stamp !== undefined && known.stamp === stamp) return known
       const checked = checkRefsRecord(found.value, uri)
       if (!checked.ok) return unread(checked.message)
       const done = await ctx.indexer.ensureMirror(uri, found.value, stopping.signal)
-      return done.ok ? { kind: 'fresh', mirror, record: checked.record } : unread(done.message)
+      if (!done.ok) return unread(done.message)
+      return { kind: 'fresh', mirror, record: checked.record, cid: found.cid, stamp: await refsStamp(mirror) }
     } catch (error) {
       if (error instanceof UpstreamError || signal.aborted) return unread(words.noAnswer())
       throw error
@@ -102,6 +108,12 @@ export function createFreshMirrors(ctx: Pick<Context, 'reader' | 'indexer' | 'mi
       await Promise.allSettled([...running.values()].flatMap(({ now, next }) => [now, ...(next === undefined ? [] : [next])]))
     },
   }
+}
+
+/** What tells one state of a mirror's refs from another without running git: they are one file that is replaced as a whole. */
+async function refsStamp(mirror: Mirror): Promise<string | undefined> {
+  const file = await stat(join(mirror.dir, 'packed-refs'), { bigint: true }).catch(() => undefined)
+  return file && `${file.ino} ${file.mtimeNs} ${file.size}`
 }
 
 /** Whether a mirror that could not be brought up to date has something to serve all the same; otherwise what is to be said. */

@@ -28,13 +28,19 @@ export function answerPush(
   }, KEEP_ALIVE_MS)
 
   async function answer(): Promise<void> {
-    const report = await push.work()
-    const drained = await drain(push.rest)
-    clearInterval(beat)
-    if (!drained && !reply.raw.headersSent) reply.raw.setHeader('connection', 'close')
-    out.end(receiveReport(report, push.capabilities))
+    try {
+      const report = await push.work()
+      const drained = await drain(push.rest)
+      if (!drained && !reply.raw.headersSent) reply.raw.setHeader('connection', 'close')
+      out.end(receiveReport(report, push.capabilities))
+    } finally {
+      clearInterval(beat)
+    }
   }
-  void answer()
+  answer().catch((error: unknown) => {
+    request.log.error({ err: error }, 'the report of a push could not be made')
+    reply.raw.destroy()
+  })
   return gitAnswer(reply, 'receive-pack', 'result').send(out)
 }
 

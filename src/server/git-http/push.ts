@@ -55,7 +55,10 @@ export function createPush(door: GitDoor) {
       const capabilities = asked.ok ? asked.capabilities : usualCapabilities
       const rest = asked.ok ? asked.pack : asked.rest
       const signal = clientGone(reply)
-      const work = () => counted(request, signal, asked, () => take(request, found.repository, caller, asked, signal))
+      const work = () =>
+        counted(request, signal, asked, { repo: found.repository.uri, caller: caller.ok ? caller.did : undefined }, () =>
+          take(request, found.repository, caller, asked, signal),
+        )
       return answerPush(request, reply, { capabilities, rest, work })
     },
   }
@@ -101,18 +104,19 @@ export function createPush(door: GitDoor) {
     request: Asked,
     signal: AbortSignal,
     asked: ReceiveRequest | ReceiveRefusal,
+    of: { repo: string; caller: string | undefined },
     push: () => Promise<Told>,
   ): Promise<ReceiveReport> {
     try {
       const [outcome, report] = await push()
       ctx.metrics.gitPushes.inc({ outcome: signal.aborted ? 'gone' : outcome })
-      request.log.info({ outcome, refs: report.refs.length }, 'a push')
+      request.log.info({ ...of, outcome, refs: report.refs.length }, 'a push')
       return report
     } catch (error) {
       const id = ctx.ids.error()
       ctx.metrics.gitPushes.inc({ outcome: 'failed' })
       ctx.metrics.unexpected.inc()
-      request.log.error({ err: error, errorId: id }, 'unexpected error')
+      request.log.error({ err: error, errorId: id, ...of }, 'unexpected error')
       return refusedReport(asked.ok ? asked.commands : [], words.broken(id))
     }
   }
