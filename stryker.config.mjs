@@ -10,6 +10,7 @@ const tests = [
   'test/server/gateway-rules-allowed.test.ts',
   'test/queue/spent.test.ts',
   'test/queue/closing.test.ts',
+  'test/queue/prose.test.ts',
 ]
 const needed = [
   'package.json',

@@ -91,7 +91,7 @@ function finder(issues: readonly KnownIssue[]): (name: string) => string | undef
   return name => {
     if (!name.startsWith('#')) return byAddress.get(name)
     const end = name.slice(1)
-    const meant = byEnd.get(end.slice(-SHORTEST))?.filter(uri => uri.slice(uri.lastIndexOf('/') + 1).endsWith(end)) ?? []
+    const meant = byEnd.get(end.slice(-SHORTEST))?.filter(uri => uri.endsWith(end)) ?? []
     return meant.length === 1 ? meant[0] : undefined
   }
 }

@@ -85,7 +85,6 @@ function withoutElements(text: string): string {
   let depth = 0
   let closing = ''
   for (const { 0: tag, index } of text.matchAll(/<!--|-->|<\/?(?:details|blockquote|pre|code|q)\b[^<>]*>/gi)) {
-    if (index < from) continue
     const name = tag === '<!--' || tag === '-->' ? '-->' : (/[a-z]+/i.exec(tag)?.[0].toLowerCase() ?? '')
     if (closing === '') {
       if (tag === '-->' || tag.startsWith('</')) continue

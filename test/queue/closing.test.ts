@@ -35,6 +35,7 @@ test('LND-6 an issue is named by its address, by its page, and by the end of its
     `[the pear](${page})`,
     `[#rpear2](${page})`,
     `${page}.`,
+    `${page}!?`,
     `${pear}, and more`,
     '#rpear2.',
     '#rpear2)',
@@ -80,6 +81,8 @@ test('LND-6 nothing is closed by what is no keyword, no issue, or not right besi
     '#fix #rpear2',
     'fixes-all #rpear2',
     'fixes\n\n#rpear2',
+    'fixes:**#rpear2',
+    'fixes : #rpear2',
     'fixes the #rpear2',
     'fixes#rpear2',
     '**fixes**#rpear2',
@@ -103,6 +106,17 @@ test('LND-6 each issue needs a keyword of its own, and comes in the order of the
   assert.deepEqual(closed(message('fixes #rplum2, #rpear2')), [plum])
   assert.deepEqual(closed(message('fixes #rplum2, fixes #rpear2')), [plum, pear])
   assert.deepEqual(closed(message('fixes #rpear2 and closes #rplum2')), [pear, plum])
+})
+
+test('LND-6 a server that is reached without TLS has pages too', () => {
+  const local = 'http://127.0.0.1:2590/alice.test/orchard/issues/3mb2kvjrpear2'
+  assert.deepEqual(closed(message(`fixes ${local}`), [{ uri: pear, pages: [local] }]), [pear])
+})
+
+test('LND-6 no more than the key names an issue', () => {
+  const odd = { uri: `at://${alice}/dev.knotless.issue/222222` }
+  assert.deepEqual(closed(message('fixes #222222'), [odd]), [odd.uri])
+  assert.deepEqual(closed(message('fixes #e222222'), [odd]), [])
 })
 
 test('LND-6 the end of a key that two issues share names neither; a longer one, or the address, does', () => {

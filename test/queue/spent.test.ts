@@ -107,6 +107,8 @@ test('HON-4 a repository has the addresses that it has and had', () => {
   assert.deepEqual([isOwn(history.view(), old), isOwn(history.view(), repoAt(dave))], [true, false])
   history.transfer(dave)
   assert.deepEqual([isOwn(history.view(), old), isOwn(history.view(), repoAt(dave))], [true, true])
+  const foreign = { ...history.view(), uri: repoAt(carol) }
+  assert.ok(isOwn(foreign, repoAt(carol)), 'the address that it was asked for at')
   const before = history.viewFromOldAddress()
   assert.deepEqual([isOwn(before, old), isOwn(before, repoAt(dave))], [true, true])
 })

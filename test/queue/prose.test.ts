@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proseOf } from '../../src/queue/prose.ts'
+
+/** Messages, and what is left of them, a gap written as §. */
+const rows: Record<string, readonly [message: string, prose: string][]> = {
+  'what is prose': [
+    ['a\n\nb', 'a\n\nb'],
+    ['a\r\nb\rc', 'a\nb\nc'],
+    ['', ''],
+  ],
+  'fenced code': [
+    ['a\n```\nb\n```\nc', 'a\n§\n§\n§\nc'],
+    ['```\na\n\nb\n```\nc', '§\n§\n§\n§\n§\nc'],
+    ['```js\na\n```  \nb', '§\n§\n§\nb'],
+    ['   ~~~\na\n  ~~~\nb', '§\n§\n§\nb'],
+    ['~~~ `a`\nb\n~~~\nc', '§\n§\n§\nc'],
+    ['``` `a`\nb', '``` §\nb'],
+    ['```\na\n```b\nc\n```\nd', '§\n§\n§\n§\n§\nd'],
+    ['````\na\n```\nb\n````\nc', '§\n§\n§\n§\n§\nc'],
+    ['```\na\n`````\nb', '§\n§\n§\nb'],
+    ['```\na\n~~~\nb\n```\nc', '§\n§\n§\n§\n§\nc'],
+    ['a ~~~\nb', 'a ~~~\nb'],
+    ['a\n    ~~~\nb', 'a\n    ~~~\nb'],
+    ['```\na\n    ```\nb', '§\n§\n§\n§'],
+    ['```\na', '§\n§'],
+  ],
+  'indented code': [
+    ['    a\nb', '§\nb'],
+    ['\ta\n\tb\n\n    c\nd', '§\n§\n\n§\nd'],
+    ['a\n    b', 'a\n    b'],
+    ['a\n\n    b', 'a\n\n§'],
+    ['   a', '   a'],
+    ['- a\n\n    b', '- a\n\n    b'],
+    ['  * a\n\n    b', '  * a\n\n    b'],
+    ['12. a\n\n    b', '12. a\n\n    b'],
+    ['1) a\n\n    b', '1) a\n\n    b'],
+    ['-a\n\n    b', '-a\n\n§'],
+    ['a - b\n\n    c', 'a - b\n\n§'],
+    ['x1. b\n\n    c', 'x1. b\n\n§'],
+    ['- a\n b\n\n    c', '- a\n b\n\n    c'],
+    ['- a\nb\n\n    c', '- a\nb\n\n§'],
+  ],
+  quotes: [
+    ['> a\nb\n\nc', '§\n§\n\nc'],
+    ['   >a\n b', '§\n§'],
+    ['    > a', '§'],
+    ['- > a\n\nb', '§\n\nb'],
+    ['10.   - > a\n\nb', '§\n\nb'],
+    ['a > b', 'a > b'],
+    ['> a\n# b', '§\n# b'],
+    ['> a\n   ### b', '§\n   ### b'],
+    ['> a\n10) b', '§\n10) b'],
+    ['> a\n1. b', '§\n1. b'],
+    ['> a\n* b', '§\n* b'],
+    ['> a\n#b', '§\n§'],
+    ['> a\nb # c', '§\n§'],
+    ['> a\nb - c', '§\n§'],
+    ['> a\nxyz. b', '§\n§'],
+    ['> a\n10 b', '§\n§'],
+    ['> a\n10x b', '§\n§'],
+    ['> a\n    b', '§\n§'],
+    ['> a\n```\nb\n```\nc', '§\n§\n§\n§\nc'],
+    ['- a\n> b\n\n    c', '- a\n§\n\n§'],
+  ],
+  'inline code': [
+    ['a `b` c `d` e', 'a § c § e'],
+    ['``a`b`` c', '§ c'],
+    ['a ` b', 'a ` b'],
+    ['a `` b ` c ` d', 'a `` b § d'],
+    ['`a``b` c', '§ c'],
+    ['`a` ``b`` `c`', '§ § §'],
+    ['`a``', '`a``'],
+    ['a `b\nc` d', 'a § d'],
+  ],
+  'comments and elements': [
+    ['a <!-- b --> c <!-- d --> e', 'a § c § e'],
+    ['a <!-- b <!-- c --> d', 'a § d'],
+    ['a <!-- b <details> c --> d', 'a § d'],
+    ['a --> b', 'a --> b'],
+    ['a </details> b', 'a </details> b'],
+    ['a <!-- b', 'a §'],
+    ['a <details>b</details> c', 'a § c'],
+    ['a <Details open>b</DETAILS> c', 'a § c'],
+    ['a <details>b<details>c</details>d</details> e', 'a § e'],
+    ['a <details>b</pre>c</details> d', 'a § d'],
+    ['a <details>b-->c</details> d', 'a § d'],
+    ['a <pre>b<q>c</pre> d', 'a § d'],
+    ['a <q>b</quote>c</q> d', 'a § d'],
+    ['a <code>b</blockquote>c</code> d', 'a § d'],
+    ['<quote>a</quote>', '<quote>a</quote>'],
+    ['a <b>c</b>', 'a <b>c</b>'],
+  ],
+  'quotation marks': [
+    ['a "b" c "d" e', 'a § c § e'],
+    ['a “b” c «d» e', 'a § c § e'],
+    ['a "b\nc" d', 'a "b\nc" d'],
+    ['a “b\nc” «d\ne»', 'a “b\nc” «d\ne»'],
+    ['“a “b” c', '“a § c'],
+    ['""', '§'],
+  ],
+}
+
+for (const [what, pairs] of Object.entries(rows)) {
+  test(`LND-6 a message is read without ${what === 'what is prose' ? 'losing what is prose' : what}`, () => {
+    for (const [message, prose] of pairs) assert.equal(proseOf(message).replaceAll('\u{fffc}', '§'), prose, message)
+  })
+}
