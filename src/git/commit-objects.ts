@@ -22,12 +22,12 @@ export interface CommitObject {
   cut: boolean
 }
 
-/** Bytes that are read of one commit, and of all of one call. */
-export const commitBounds = { bytes: 256 * 1024, allBytes: 64 * 2 ** 20 } as const
+/** Bytes that are read of one commit, and of each one after so many of one call. */
+export const commitBounds = { bytes: 256 * 1024, allBytes: 32 * 2 ** 20, bytesAfter: 8 * 1024 } as const
 
 /**
  * The commits with these ids, in the order asked, read by one run of git; undefined for what is not there or is no commit (a tag is none). Of a
- * commit over 256 KiB the first bytes are read and `cut` is set.
+ * commit over 256 KiB the first bytes are read and `cut` is set; after 32 MiB in all, of one over 8 KiB.
  */
 export async function readCommits(place: ObjectsPlace, ids: readonly string[]): Promise<(CommitObject | undefined)[]> {
   if (ids.length === 0) return []
@@ -36,10 +36,10 @@ export async function readCommits(place: ObjectsPlace, ids: readonly string[]): 
   const names = ids.map(id => (isCommitId(id) ? `${id}^{commit}` : 'none'))
   const objects: { id: string; content: Buffer; cut: boolean }[] = []
   let bytes = 0
-  const onOutput = batchObjects(commitBounds.bytes, (id, content, cut) => {
+  const most = () => (bytes < commitBounds.allBytes ? commitBounds.bytes : commitBounds.bytesAfter)
+  const onOutput = batchObjects(most, (id, content, cut) => {
     objects.push({ id, content, cut })
     bytes += content.length
-    return bytes <= commitBounds.allBytes
   })
   const run = await runGit(['cat-file', '--batch'], { dir, env, signal, input: `${names.join('\n')}\n`, onOutput })
   if (run.code !== 0 || objects.length !== ids.length) throw new Error(`git cat-file failed (${run.ended}): ${run.stderr}`)
@@ -47,41 +47,39 @@ export async function readCommits(place: ObjectsPlace, ids: readonly string[]): 
 }
 
 /**
- * Takes what `cat-file --batch` prints as it comes and hands on each object, cut at `most` bytes, in order; what is not there as an object without
- * id. The function made answers what `take` answered.
+ * Takes what `cat-file --batch` prints as it comes and hands on each object, cut at `most()` bytes, in order; what is not there as an object
+ * without id.
  */
-function batchObjects(most: number, take: (id: string, content: Buffer, cut: boolean) => boolean): (chunk: Buffer) => boolean {
+function batchObjects(most: () => number, take: (id: string, content: Buffer, cut: boolean) => void): (chunk: Buffer) => boolean {
   let line = Buffer.alloc(0)
-  let object: { id: string; size: number; left: number; kept: Buffer[]; keptSize: number } | undefined
-  function header(chunk: Buffer): { used: number; go: boolean } {
+  let object: { id: string; size: number; left: number; most: number; kept: Buffer[]; keptSize: number } | undefined
+  /** Takes what belongs to a header line; answers how much that was. */
+  function header(chunk: Buffer): number {
     const end = chunk.indexOf(0x0a)
     line = Buffer.concat([line, end < 0 ? chunk : chunk.subarray(0, end)])
-    if (end < 0) return { used: chunk.length, go: true }
+    if (end < 0) return chunk.length
     const found = /^([0-9a-f]{40}) \w+ (\d+)$/.exec(line.toString('latin1'))
     line = Buffer.alloc(0)
-    if (found?.[1] === undefined) return { used: end + 1, go: take('', Buffer.alloc(0), false) }
+    if (found?.[1] === undefined) take('', Buffer.alloc(0), false)
     // A newline follows the content.
-    object = { id: found[1], size: Number(found[2]), left: Number(found[2]) + 1, kept: [], keptSize: 0 }
-    return { used: end + 1, go: true }
+    else object = { id: found[1], size: Number(found[2]), left: Number(found[2]) + 1, most: most(), kept: [], keptSize: 0 }
+    return end + 1
   }
   return chunk => {
     for (let rest = chunk; rest.length > 0; ) {
       if (object === undefined) {
-        const { used, go } = header(rest)
-        if (!go) return false
-        rest = rest.subarray(used)
+        rest = rest.subarray(header(rest))
         continue
       }
       const piece = rest.subarray(0, object.left)
       rest = rest.subarray(piece.length)
-      const kept = piece.subarray(0, Math.max(0, Math.min(object.size, most) - object.keptSize))
+      const kept = piece.subarray(0, Math.max(0, Math.min(object.size, object.most) - object.keptSize))
       object.kept.push(kept)
       object.keptSize += kept.length
       object.left -= piece.length
       if (object.left > 0) continue
-      const { id, size, kept: pieces } = object
+      take(object.id, Buffer.concat(object.kept), object.size > object.most)
       object = undefined
-      if (!take(id, Buffer.concat(pieces), size > most)) return false
     }
     return true
   }

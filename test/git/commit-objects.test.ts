@@ -48,6 +48,9 @@ test('a commit that is too large to be read is cut, and what comes after it is r
   assert.deepEqual([a?.cut, b?.cut, c?.cut], [true, false, true])
   assert.ok(a !== undefined && a.message.length < commitBounds.bytes && a.message.length > commitBounds.bytes - 400)
   assert.match(a.author.toString(), /^author Ada <ada@example\.com> \d+ \+0200$/)
+  const many = await readCommits({ dir }, Array(150).fill(large))
+  assert.ok(many.every(row => row?.cut))
+  assert.ok((many[0]?.message.length ?? 0) > 200_000 && (many[149]?.message.length ?? 0) < commitBounds.bytesAfter)
   await assert.rejects(readCommits({ dir: '/nonexistent' }, [first]))
 })
 
