@@ -1,9 +1,9 @@
 /** The gateway on a repository of 50,000 files and 20,000 commits: merging pulls, verifying a batch, a small push, a clone. */
 import { z } from 'zod'
 import { type Figure, figure, limited, median, quantile } from './figures.ts'
+import { startChild } from './gateway/children.ts'
 import { rawClone, rawPush, smallChange, timedGit } from './gateway/git-client.ts'
 import type { Size } from './gateway/repository.ts'
-import { benchVerification } from './gateway/verification.ts'
 import { type GatewayWorld, startGatewayWorld } from './gateway/world.ts'
 
 export interface GatewayBench {
@@ -23,7 +23,7 @@ export async function benchGateway(bench: GatewayBench = whole): Promise<Figure[
     return [
       ...(await clones(world, bench)),
       ...(await pushes(world, bench)),
-      ...(await benchVerification(world.repository, bench.rounds, 0.7 * bench.slack)),
+      ...(await verification(world, bench)),
       ...(await merges(world, bench)),
     ]
   } finally {
@@ -31,21 +31,52 @@ export async function benchGateway(bench: GatewayBench = whole): Promise<Figure[
   }
 }
 
-/** Every pull, one after the other, by XRPC. */
+const verifiedShape = z.object({ ours: z.number(), bare: z.number() })
+const batch = 8
+
+/** The merges of a batch, by one run of git and by eight. */
+async function verification({ repository }: GatewayWorld, { rounds, slack }: GatewayBench): Promise<Figure[]> {
+  const child = await startChild('verification.ts', [repository.gitDir, repository.main, repository.heads.slice(0, batch).join(',')])
+  try {
+    const { ours, bare } = verifiedShape.parse((await child.ask({ rounds })).figures)
+    const peer = { name: `${batch} bare calls of git merge-tree`, value: bare }
+    return [figure(`verification of a batch of ${batch}, bounds of its heads too`, ours, 'ms', peer, 0.7 * slack)]
+  } finally {
+    await child.stop()
+  }
+}
+
+/** Every pull, one after the other, by XRPC; each beside the same merge by the owner's own hand, in a repository that nobody follows. */
 async function merges(world: GatewayWorld, { slack }: GatewayBench): Promise<Figure[]> {
   const took: number[] = []
-  for (const pull of world.pulls) {
-    const headers = { authorization: `Bearer ${await world.token('dev.knotless.mergePull')}`, 'content-type': 'application/json' }
-    const started = performance.now()
-    const answer = await fetch(`${world.origin}/xrpc/dev.knotless.mergePull`, { method: 'POST', headers, body: JSON.stringify({ pull }) })
-    const said: unknown = await answer.json()
-    took.push(performance.now() - started)
-    if (!answer.ok || !mergedShape.safeParse(said).success) throw new Error(`mergePull answers ${answer.status}: ${JSON.stringify(said)}`)
+  const byHand: number[] = []
+  const { alice, repository } = world
+  const account = { pds: alice.pdsUrl, did: alice.did, handle: alice.handle, password: alice.password }
+  const child = await startChild('by-hand.ts', [JSON.stringify(account), repository.gitDir, world.byHand])
+  try {
+    for (const [n, pull] of world.pulls.entries()) {
+      took.push(await merge(world, pull))
+      byHand.push((await child.ask({ pull, head: repository.heads[n] })).ms ?? Number.NaN)
+    }
+  } finally {
+    await child.stop()
   }
+  const peer = { name: 'merged by hand and pushed straight to the account', value: median(byHand) }
   return [
     limited(`mergePull, p50 of ${took.length}`, median(took), 'ms', 400 * slack),
     limited(`mergePull, p95 of ${took.length}`, quantile(took, 0.95), 'ms', 800 * slack),
+    figure('mergePull, median', median(took), 'ms', peer),
   ]
+}
+
+async function merge(world: GatewayWorld, pull: string): Promise<number> {
+  const headers = { authorization: `Bearer ${await world.token('dev.knotless.mergePull')}`, 'content-type': 'application/json' }
+  const started = performance.now()
+  const answer = await fetch(`${world.origin}/xrpc/dev.knotless.mergePull`, { method: 'POST', headers, body: JSON.stringify({ pull }) })
+  const said: unknown = await answer.json()
+  const took = performance.now() - started
+  if (!answer.ok || !mergedShape.safeParse(said).success) throw new Error(`mergePull answers ${answer.status}: ${JSON.stringify(said)}`)
+  return took
 }
 
 /** A commit of one new file, as a new branch: the server alone, and the stock client from its start to its end. */

@@ -1,18 +1,21 @@
-/** Verifying a batch of eight: one run of git for all of its merges, against eight bare calls of `git merge-tree`. */
+/**
+ * Verifying a batch of eight: one run of git for all of its merges, against eight bare calls of `git merge-tree`. A program of its own. Arguments:
+ * git directory, main, heads with commas between them. Takes how many rounds as a message, gives milliseconds of both.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { z } from 'zod'
 import { gitEnv } from '../../src/git/env.ts'
 import { type MergePair, mergePairs } from '../../src/git/merge-pairs.ts'
 import { openMirror } from '../../src/git/mirror.ts'
 import { openQuarantine } from '../../src/git/quarantine.ts'
-import { type Figure, figure, median } from '../figures.ts'
+import { median } from '../figures.ts'
 import { line } from './git-client.ts'
-import type { MadeRepository } from './repository.ts'
 
 const BATCH = 8
 
 /** A stack of squashes on main, as a lander would push it: each head with the commit that it is merged onto. */
-async function stack({ gitDir, main, heads }: MadeRepository): Promise<MergePair[]> {
+async function stack(gitDir: string, main: string, heads: readonly string[]): Promise<MergePair[]> {
   const pairs: MergePair[] = []
   let onto = main
   for (const head of heads.slice(0, BATCH)) {
@@ -46,19 +49,18 @@ async function ours(dir: string, pairs: readonly MergePair[], env: Record<string
   return took
 }
 
-/** Both in turn, `rounds` times, each in a quarantine of its own: neither finds what the other wrote. */
-export async function benchVerification(repository: MadeRepository, rounds: number, bound: number): Promise<Figure[]> {
-  const pairs = await stack(repository)
-  const mirror = await openMirror(repository.gitDir)
+/** Both in turn, each in a quarantine of its own: neither finds what the other wrote. */
+async function measure(gitDir: string, pairs: readonly MergePair[], rounds: number): Promise<{ ours: number; bare: number }> {
+  const mirror = await openMirror(gitDir)
   const took = { ours: [] as number[], bare: [] as number[] }
   for (let round = 0; round <= rounds; round++) {
-    for (const [name, measure] of [
+    for (const [name, one] of [
       ['bare', bare],
       ['ours', ours],
     ] as const) {
       const quarantine = await openQuarantine(mirror)
       try {
-        const ms = await measure(mirror.dir, pairs, quarantine.env)
+        const ms = await one(mirror.dir, pairs, quarantine.env)
         // The first of each warms the caches.
         if (round > 0) took[name].push(ms)
       } finally {
@@ -66,6 +68,17 @@ export async function benchVerification(repository: MadeRepository, rounds: numb
       }
     }
   }
-  const peer = { name: `${BATCH} bare calls of git merge-tree`, value: median(took.bare) }
-  return [figure(`verification of a batch of ${BATCH}, bounds of its heads too`, median(took.ours), 'ms', peer, bound)]
+  return { ours: median(took.ours), bare: median(took.bare) }
 }
+
+const [gitDir = '', main = '', heads = ''] = process.argv.slice(2)
+const pairs = await stack(gitDir, main, heads.split(','))
+process.on('message', asked => {
+  const { rounds } = z.object({ rounds: z.number() }).parse(asked)
+  void measure(gitDir, pairs, rounds).then(
+    figures => process.send?.({ figures }),
+    (error: unknown) => process.send?.({ error: String(error) }),
+  )
+})
+process.once('disconnect', () => process.exit(0))
+process.send?.({ ready: true })

@@ -24,7 +24,10 @@ export interface GatewayWorld {
   url: string
   /** The same repository, and one that takes pushes, behind `git http-backend`. */
   peer: { clone: string; push: string }
+  alice: DevAccount
   bob: DevAccount
+  /** A repository of alice's with the same main, without a record of its own: nobody follows it. */
+  byHand: string
   /** Open pulls, oldest first. */
   pulls: readonly string[]
   /** A service-auth token of bob's for a method of this server. */
@@ -33,6 +36,7 @@ export interface GatewayWorld {
 }
 
 const name = 'big'
+const byHand = 'by-hand'
 const tokenShape = z.object({ token: z.string() })
 const statusShape = z
   .object({ applies: z.boolean().optional(), can: z.object({ merge: z.object({ allowed: z.boolean() }).loose() }).loose() })
@@ -84,7 +88,7 @@ export async function startGatewayWorld(size: Size): Promise<GatewayWorld> {
     const mirror = await createMirrors(join(dir, 'data', 'mirrors')).of(refsAccount(people.alice, name).repo)
     const peer = await servePeer(dir, mirror.dir)
     stops.push(() => peer.program.stop())
-    return { dir, repository, origin: server.origin, url, peer: peer.urls, bob: people.bob, pulls, token, end }
+    return { dir, repository, origin: server.origin, url, peer: peer.urls, alice: people.alice, bob: people.bob, byHand, pulls, token, end }
   } catch (error) {
     await end()
     throw error
@@ -100,12 +104,10 @@ async function plant(people: Record<'alice' | 'bob' | 'carol', DevAccount>, repo
   await carol.put('dev.knotless.repo', name, record)
   const owners = repository.heads.map((_, n) => (n % 2 === 0 ? alice : carol))
   for (const owner of [alice, carol]) {
-    const account = refsAccount(owner, name)
     const heads = repository.heads.flatMap((commit, n) => (owners[n] === owner ? [{ name: `refs/heads/pull-${n}`, commit }] : []))
-    const updates = [{ name: 'refs/heads/main', commit: repository.main }, ...heads]
-    const pushed = await pushRefs({ gitDir: repository.gitDir, updates, account, repo: account.repo, now: () => new Date() })
-    if (!pushed.ok) throw new Error(pushed.message)
+    await push(owner, name, repository, heads)
   }
+  await push(alice, byHand, repository, [])
   const tids = createTidClock({ now: Date.now, clockId: 1 })
   const repo = refsAccount(alice, name).repo
   const pulls: string[] = []
@@ -115,6 +117,18 @@ async function plant(people: Record<'alice' | 'bob' | 'carol', DevAccount>, repo
     pulls.push(written.uri)
   }
   return pulls
+}
+
+async function push(
+  owner: DevAccount,
+  to: string,
+  { gitDir, main }: MadeRepository,
+  heads: { name: string; commit: string }[],
+): Promise<void> {
+  const account = refsAccount(owner, to)
+  const updates = [{ name: 'refs/heads/main', commit: main }, ...heads]
+  const pushed = await pushRefs({ gitDir, updates, account, repo: account.repo, now: () => new Date() })
+  if (!pushed.ok) throw new Error(pushed.message)
 }
 
 async function serve(network: Network, dir: string): Promise<{ origin: string; did: string; program: Program }> {
