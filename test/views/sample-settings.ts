@@ -69,7 +69,10 @@ export function settingsPages(): Record<string, SettingsPage> {
   const none = { rows: [], says: auditWords.what, none: auditWords.none, paging: { from: 1, to: 0, of: 0 } }
   return {
     settings: settings({ state: 'given', since: minutesAgo(60_000), until: minutesAgo(-20_160) }),
-    'settings-never': settings({ state: 'never' }, { audit: none, notice: { message: 'Withdrawn here.', advice: 'Remove it there.' } }),
+    'settings-never': settings(
+      { state: 'never' },
+      { audit: none, notice: { code: 'upstream-failed', message: 'Withdrawn here.', advice: 'Remove it there.' } },
+    ),
     'settings-withdrawn': settings({ state: 'withdrawn', at }),
     'settings-revoked': settings({ state: 'lost', why: 'revoked', at }),
     'settings-expired': settings({ state: 'lost', why: 'expired', at }),

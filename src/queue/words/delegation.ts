@@ -43,7 +43,8 @@ export const delegationSays = {
     say`put a pull back into the queue that was turned away for no fault of its own`,
   ],
   mayNot: [
-    say`force the default branch or one with a rule, or land on such a branch anything it has not merged itself and compared`,
+    say`force or delete your default branch or one with a rule`,
+    say`move a queue-only branch for anybody but its lander, and for a named runner only to what it has merged itself and compared`,
     say`touch anything that is not a knotless record: posts, profile, follows`,
     say`read or change your password, or give this right to anyone else`,
   ],
