@@ -25,6 +25,16 @@ async function grant(tab: Tab, person: Person): Promise<void> {
   await atOwnServer(tab.page, world.people[person])
 }
 
+/** Says yes to the next question of the browser, and gives what it asked. */
+function agree(tab: Tab): Promise<string> {
+  return new Promise(resolve =>
+    tab.page.once('dialog', dialog => {
+      resolve(dialog.message())
+      void dialog.accept()
+    }),
+  )
+}
+
 const section = (tab: Tab, name: string) => tab.page.getByRole('region', { name, exact: true })
 
 test('alice makes main queue-only: asked for the right on the way, what she ticked is kept, and the repository says so', async () => {
@@ -89,9 +99,11 @@ test('who watches the queue sees it change when its runner is taken out and name
     await bob.visit(queuePath)
     assert.doesNotMatch(await text(bob), /merged by hand/)
     await alice.visit(path)
+    const asked = agree(alice)
     await section(alice, 'Runners')
-      .getByRole('button', { name: /^Remove ?: runner\.test$/ })
+      .getByRole('button', { name: /^Remove ?: runner/ })
       .click()
+    assert.match(await asked, /^Remove runner\.test\? .* No runner is left then: pulls are merged by hand\.$/)
     await alice.page.waitForURL(/done=remove/)
     assert.match(await text(alice), /main takes pulls only through the queue, and no runner is named that would land one/)
     await until(async () => /merged by hand/.test(await text(bob)), { what: 'the watched page to change' })
@@ -121,6 +133,7 @@ test('by keyboard alone a runner is named, moved up and taken out', async () => 
     await tab.page.waitForURL(/done=move/)
     const { did } = world.people.mallory
     assert.deepEqual((await record()).runners, [{ did }, { did: world.people.runner.did }])
+    void agree(tab)
     await runners.getByRole('button', { name: /^Remove ?: mallory\.test$/ }).press('Enter')
     await tab.page.waitForURL(/done=remove/)
     assert.deepEqual((await record()).runners, [{ did: world.people.runner.did }])
@@ -134,8 +147,9 @@ test('the page in all looks: full, with a refusal, the question before an accoun
   const bob = await world.open({ as: 'bob' })
   try {
     await tab.visit(path)
+    void agree(tab)
     await section(tab, 'Collaborators')
-      .getByRole('button', { name: /^Remove ?: carol\.test$/ })
+      .getByRole('button', { name: /^Remove ?: carol/ })
       .click()
     await tab.page.waitForURL(/done=remove/)
     await lookAt(tab, 'repo-settings')

@@ -20,10 +20,10 @@ function page(more: Partial<RepoSettingsPage> = {}): RepoSettingsPage {
       branches: ['main', 'release/1.0'],
     },
     runners: [
-      { account: runner, lands: true, seen: minutesAgo(1), below: nameless.did },
-      { account: nameless, lands: false, above: runner.did },
+      { account: runner, question: says.removeQuestion('runner', runner.did), lands: true, seen: minutesAgo(1), below: nameless.did },
+      { account: nameless, question: says.removeQuestion('runner', nameless.did, true), lands: false, above: runner.did },
     ],
-    collaborators: [bob, carol, gardener],
+    collaborators: [bob, carol, gardener].map(account => ({ account, question: says.removeQuestion('collaborator', account.did) })),
     people: {
       runner: { cid, was: { was: runner.did } },
       collaborator: { cid, was: { was: bob.did } },

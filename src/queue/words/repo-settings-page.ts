@@ -25,6 +25,15 @@ export function noRunnerWarning(branches: readonly string[]): Phrase {
   return say`${list(branches.map(code))} ${takes} pulls only through the queue, and no runner is named that would land one: nothing lands there until you name one.`
 }
 
+/** Before somebody is taken out; `last` of a runner that no other stands beside. */
+export function removeQuestion(role: 'collaborator' | 'runner', did: string, last = false): Phrase {
+  if (role === 'collaborator') {
+    return say`Remove ${who(did)}? What they queued drops out at once, and queueing it again puts it at the back.`
+  }
+  const nobody = last ? say` No runner is left then: pulls are merged by hand.` : ''
+  return say`Remove ${who(did)}? Its checks are shown no more; what it turned away stays out.${nobody}`
+}
+
 /** Of two rows for one branch. */
 export const doubled: Phrase = say`More than one rule names it; the stricter holds. Saving a change makes one of them.`
 

@@ -78,7 +78,10 @@ export async function settingsModel(ctx: PageContext, request: FastifyRequest, i
       branches: branchesOf(at, value, general?.defaultBranch),
     },
     runners: runnersOf(ctx, at, value, account),
-    collaborators: readRoles(record).collaborators.map(account),
+    collaborators: readRoles(record).collaborators.map(did => ({
+      account: account(did),
+      question: says.removeQuestion('collaborator', did),
+    })),
     people: {
       runner: base('add-runner', { was: list(value.runners) }),
       collaborator: base('add-collaborator', { was: list(value.collaborators) }),
@@ -137,6 +140,7 @@ function runnersOf(ctx: PageContext, at: Located, value: RepoRecord, account: (d
   const dids = [...new Set(value.runners.map(({ did }) => did))]
   return dids.map((did, n) => ({
     account: account(did),
+    question: says.removeQuestion('runner', did, dids.length === 1),
     lands: did === at.view.lander?.did,
     seen: did === life.did ? life.seenAt : undefined,
     above: dids[n - 1],

@@ -3,6 +3,7 @@ import type { Did } from '../../atproto/ids.ts'
 import type { DoneKey } from '../../queue/words/repo-settings-page.ts'
 import { endSession } from '../auth/end-session.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
+import { isFragment } from '../http/frame.ts'
 import { limited } from '../http/limits.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
@@ -80,11 +81,11 @@ async function answerForm(
   reply.header('cache-control', 'no-store')
   switch (done.kind) {
     case 'written':
-      return reply.redirect(`${path}?done=${doneKey(form)}&at=${section}#${section}`, 303)
+      return goOn(request, reply, `${path}?done=${doneKey(form)}&at=${section}#${section}`)
     case 'already':
-      return reply.redirect(`${path}?done=already&at=${section}#${section}`, 303)
+      return goOn(request, reply, `${path}?done=already&at=${section}#${section}`)
     case 'no-right':
-      return reply.redirect(`${path}?draft=${drafts.keep(owner, at.row.uri, { form, sent })}#right`, 303)
+      return goOn(request, reply, `${path}?draft=${drafts.keep(owner, at.row.uri, { form, sent })}#right`)
     case 'log-in': {
       const { session } = visitOf(request)
       if (session !== undefined) await endSession(ctx, session.did, session.name)
@@ -104,4 +105,11 @@ function doneKey(form: FormName): DoneKey {
   if (form === 'add-runner' || form === 'add-collaborator') return 'add'
   if (form === 'remove-runner' || form === 'remove-collaborator') return 'remove'
   return form === 'move-runner' ? 'move' : form
+}
+
+/** By a new request; htmx is told to make it, so that the address says what was done. */
+function goOn(request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply {
+  return isFragment(request)
+    ? reply.code(200).header('hx-redirect', path).type('text/plain; charset=utf-8').send('')
+    : reply.redirect(path, 303)
 }

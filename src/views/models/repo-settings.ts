@@ -42,12 +42,14 @@ export interface RepoSettingsPage {
   general: { base: FormBase; description: string; defaultBranch: string; branches: readonly string[] }
   runners: readonly {
     account: Account
+    question: Words
     lands: boolean
     seen?: Instant | undefined
     above?: string | undefined
     below?: string | undefined
   }[]
-  collaborators: readonly Account[]
+  /** `question` is asked before one is taken out, where scripts run. */
+  collaborators: readonly { account: Account; question: Words }[]
   /** For the forms that name and take out. */
   people: { runner: FormBase; collaborator: FormBase; typed: { runner: string; collaborator: string } }
   former: readonly {

@@ -83,6 +83,9 @@ test('what Repository settings says beside its forms', t => {
     voidMany: says.voidWords(bob, pulls, 11),
     unreadNow: says.unreadNow,
     delegate: says.delegateWords,
+    removeCollaborator: says.removeQuestion('collaborator', bob),
+    removeRunner: says.removeQuestion('runner', bob),
+    removeLast: says.removeQuestion('runner', bob, true),
     copied: [says.copiedWords('at://did:plc:alice/dev.knotless.repo/orchard')],
   }
   t.assert.snapshot(Object.entries(all).map(([name, phrase]) => `${name}: ${text(phrase)}`))
