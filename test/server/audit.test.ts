@@ -142,6 +142,22 @@ test('GWY-6 lines are kept for 400 days', async () => {
   now = then
 })
 
+test('GWY-6 refusals before anybody is known are counted, and not in anybody’s log', async () => {
+  const { methodTokensRefused } = server.context.metrics
+  const counted = async () => (await methodTokensRefused.get()).values.map(({ labels, value }) => `${labels.code} ${value}`)
+  const before = await server.context.db.selectFrom('audit').selectAll().execute()
+  const ask = (authorization?: string) =>
+    fetch(`${server.url}/xrpc/dev.knotless.mergePull`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
+      body: JSON.stringify({ pull: `at://${madeUp.author}/dev.knotless.pull/3kaaaaaaaaa22` }),
+    })
+  assert.equal((await ask()).status, 401)
+  assert.equal((await ask('Basic x')).status, 401)
+  assert.deepEqual((await counted()).sort(), ['AuthMissing 1', 'BadToken 1'])
+  assert.deepEqual(await server.context.db.selectFrom('audit').selectAll().execute(), before)
+})
+
 test('GWY-6 pages go back from the newest', () => {
   const asked = entry()
   for (let n = 0; n < 7; n++) audit().refused([{ ...asked, reason: `no ${n}` }])

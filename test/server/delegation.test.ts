@@ -199,6 +199,18 @@ test('a delegation given by another account than the one that is logged in is re
   assert.equal(await write(alice, 'dev.knotless.state'), 200)
 })
 
+test('a delegation that comes back under another log-in of the same browser is refused and given back', async () => {
+  const visitor = await loggedIn(bob)
+  const back = await atConsent(visitor, server.url, bob)
+  await visitor.post(`${server.url}/logout`, { _csrf: tokenOn(await onSettings(visitor)) })
+  await logIn(visitor, server.url, alice)
+  const answer = await visitor.get(back, { headers: { 'sec-fetch-site': 'cross-site' } })
+  assert.equal(answer.status, 422)
+  assert.match(answer.text, /allowed it as another account/)
+  assert.equal(await sealedOf(bob), undefined)
+  assert.notEqual(stateOf(bob).state, 'given')
+})
+
 test('a link from elsewhere begins nothing: the way on is open only to the browser that sent the form', async () => {
   const visitor = await loggedIn(bob)
   const answer = await visitor.get(`${server.url}/settings/delegation/start`, { headers: { 'sec-fetch-site': 'cross-site' } })
