@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { commit, git as gitIn, newRepo } from '../git/support.ts'
 import { until } from '../support/until.ts'
@@ -81,4 +83,12 @@ test('more clones at once than there is room for are told to come again, and oth
   for (const one of asked) one.request.destroy()
   await until(nothingRuns, { timeout: 10_000 })
   await gitOk(['ls-remote', url])
+})
+
+test('once somebody has cloned a large repository, its mirror is put in order for the next', async () => {
+  await gitOk(['clone', '-q', '--bare', url, join(world.dir, 'whole')])
+  const bitmaps = () => readdirSync(join(world.server.dir, 'mirrors'), { recursive: true }).some(path => String(path).endsWith('.bitmap'))
+  await until(bitmaps)
+  await until(nothingRuns)
+  await gitOk(['clone', '-q', '--bare', url, join(world.dir, 'again')])
 })

@@ -4,6 +4,7 @@ import { createReadBody, type ReadBody } from './body.ts'
 import { createFailures, type Failures } from './failures.ts'
 import { createFreshMirrors, type FreshMirrors } from './fresh-mirrors.ts'
 import { createSlots, type Slots } from './slots.ts'
+import { createUpkeep, type Upkeep } from './upkeep.ts'
 
 /** What git over HTTP takes beside the server's context. */
 export interface GitDoor {
@@ -17,6 +18,7 @@ export interface GitDoor {
   /** Tokens of pushes that were used (GWY-10). */
   readonly replay: ReplayMemory
   readonly failures: Failures
+  readonly upkeep: Upkeep
 }
 
 /** How long a client waits for room before it is sent away, in milliseconds. */
@@ -33,5 +35,6 @@ export function createGitDoor(ctx: Context): GitDoor {
     readBody: createReadBody({ ms: idleMs }),
     replay: createReplayMemory({ now: ctx.now }),
     failures: createFailures({ now: ctx.now, most: ctx.config.limits.writes }),
+    upkeep: createUpkeep({ now: ctx.now, failed: error => ctx.logger.error({ err: error }, 'upkeep of a mirror failed') }),
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Mirror } from '../../git/mirror.ts'
 import type { RepoParams } from '../pages/locate.ts'
 import { clientGone, gitAnswer, sendFetchError, sendWords } from './answers.ts'
 import { pointHead } from './default-branch.ts'
@@ -37,7 +38,7 @@ export function createFetch(door: GitDoor) {
   async function send(
     request: FastifyRequest,
     reply: FastifyReply,
-    run: { dir: string; input: Buffer | undefined; before?: string; outcome: string },
+    run: { mirror: Mirror; input: Buffer | undefined; before?: string; outcome: string },
   ): Promise<FastifyReply> {
     const signal = clientGone(reply)
     const release = await door.slots.take(request.ip, signal)
@@ -46,11 +47,12 @@ export function createFetch(door: GitDoor) {
       return run.input === undefined ? sendWords(reply, 503, words.busy(retryMs), retry) : sendFetchError(reply, words.busy(retryMs))
     }
     reply.raw.setTimeout(ctx.config.git.idleMs, () => reply.raw.destroy())
-    const started = startUploadPack({ dir: run.dir, input: run.input, protocol: protocolOf(request), signal, timeoutMs: answerMs })
+    const started = startUploadPack({ dir: run.mirror.dir, input: run.input, protocol: protocolOf(request), signal, timeoutMs: answerMs })
     void started.end.then(({ ended, code, stderr }) => {
       release()
       const well = ended === 'exit' && code === 0
       if (run.input !== undefined) ctx.metrics.gitFetches.inc({ outcome: ended === 'aborted' ? 'gone' : well ? run.outcome : 'failed' })
+      if (well && run.input !== undefined) door.upkeep.served(run.mirror)
       if (well || ended === 'aborted') return
       request.log.warn({ ended, code, stderr }, 'a fetch failed')
       // The answer must not look whole.
@@ -71,9 +73,8 @@ export function createFetch(door: GitDoor) {
       if (!may.ok) return sendWords(reply, may.status, may.says, may.status === 503 ? retry : {})
       await pointHead(fresh.mirror, found.repository.defaultBranch)
       gitAnswer(reply, 'upload-pack', 'advertisement')
-      const { dir } = fresh.mirror
-      if (isVersion2(request)) return reply.send(await version2(dir))
-      return send(request, reply, { dir, input: undefined, before: '001e# service=git-upload-pack\n0000', outcome: 'ok' })
+      if (isVersion2(request)) return reply.send(await version2(fresh.mirror.dir))
+      return send(request, reply, { mirror: fresh.mirror, input: undefined, before: '001e# service=git-upload-pack\n0000', outcome: 'ok' })
     },
 
     /** `POST …/git-upload-pack` */
@@ -91,7 +92,7 @@ export function createFetch(door: GitDoor) {
         return sendFetchError(reply, ready.says)
       }
       gitAnswer(reply, 'upload-pack', 'result')
-      return send(request, reply, { dir: ready.dir, input: body.bytes, outcome: ready.stale ? 'stale' : 'ok' })
+      return send(request, reply, { mirror: ready.mirror, input: body.bytes, outcome: ready.stale ? 'stale' : 'ok' })
     },
   }
 
@@ -100,7 +101,7 @@ export function createFetch(door: GitDoor) {
     const may = await servable(fresh)
     if (!may.ok) return may
     await pointHead(fresh.mirror, repository.defaultBranch)
-    return { ...may, dir: fresh.mirror.dir }
+    return { ...may, mirror: fresh.mirror }
   }
 }
 

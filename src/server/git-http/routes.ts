@@ -19,7 +19,9 @@ export function addGitHttp(app: FastifyInstance, ctx: Context): void {
   const door = createGitDoor(ctx)
   const fetch = createFetch(door)
   const push = createPush(door)
-  app.addHook('preClose', () => door.fresh.stop())
+  app.addHook('preClose', async () => {
+    await Promise.all([door.fresh.stop(), door.upkeep.stop()])
+  })
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(types, (_request, _payload, done) => done(null))
   app.setErrorHandler((error: FastifyError | RefusedRequest, request, reply) => answerError(ctx, error, request, reply))
