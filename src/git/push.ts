@@ -87,7 +87,7 @@ export async function pushRefs(input: PushInput): Promise<PushDone | GitRefusal>
   if (!opened.ok) return opened
   // What the mirror is to take has to lie on its file system; what a crash leaves there is swept up by the process id in its name.
   const scratch = join(input.mirror === undefined ? tmpdir() : join(input.mirror.dir, 'quarantine'), `${process.pid}-push-${randomUUID()}`)
-  await mkdir(scratch, { recursive: true })
+  await mkdir(scratch, { recursive: true, mode: 0o700 })
   const updatedAt = input.now().toISOString()
   const push: Push = { ...input, local: opened.local, scratch, updatedAt, types: new Map(), unsure: false, last: 'swap-lost' }
   const clear = () => rm(scratch, { recursive: true, force: true })
