@@ -112,12 +112,22 @@ test('GWY-6 the database itself refuses to change what is settled, or to forget 
   )
 })
 
-test('GWY-6 a hundred refusals of an account, repository and hour are kept in full, the rest in one line that counts', () => {
+test('GWY-6 a hundred refusals of an account, repository and hour are kept in full, the rest in one line that counts', async () => {
   const asked = entry({ reason: 'main takes pulls only through the queue', code: 'queue-only' })
   for (let n = 0; n < 150; n++) audit().refused([asked])
   const lines = all(asked.owner)
   assert.equal(lines.length, 101)
   assert.deepEqual([lines[0]?.more, lines[0]?.code, lines[0]?.outcome, lines[0]?.ref], [50, 'summed', 'refused', ''])
+  const { db } = server.context
+  const summed = (set: Record<string, unknown>) =>
+    db
+      .updateTable('audit')
+      .set(set)
+      .where('id', '=', lines[0]?.id ?? 0)
+      .execute()
+  for (const set of [{ more: 49 }, { more: 51, reason: 'x' }, { more: 51, outcome: 'written' }]) {
+    await assert.rejects(summed(set), /the audit log is not changed/)
+  }
   audit().refused([{ ...asked, caller: did(madeUp.author) }])
   assert.equal(all(asked.owner)[0]?.more, 0, 'another account has its own hundred')
   now += HOUR

@@ -211,6 +211,19 @@ test('a delegation that comes back under another log-in of the same browser is r
   assert.notEqual(stateOf(bob).state, 'given')
 })
 
+test('what one account began gives nothing for another that logged in meanwhile, though that one allows it', async () => {
+  const visitor = await loggedIn(bob)
+  await visitor.post(`${server.url}/settings/delegation/give`, { _csrf: tokenOn(await onSettings(visitor)) })
+  const started = await visitor.get(`${server.url}/settings/delegation/start`, { headers: { 'sec-fetch-site': 'same-origin' } })
+  await visitor.post(`${server.url}/logout`, { _csrf: tokenOn(await onSettings(visitor)) })
+  await logIn(visitor, server.url, alice)
+  const before = stateOf(alice)
+  const page = await openSignIn(visitor, started.headers.location ?? '', alice)
+  const answer = await visitor.get(await page.authorize(), { headers: { 'sec-fetch-site': 'cross-site' } })
+  assert.equal(answer.status, 422)
+  assert.deepEqual(stateOf(alice), before)
+})
+
 test('a link from elsewhere begins nothing: the way on is open only to the browser that sent the form', async () => {
   const visitor = await loggedIn(bob)
   const answer = await visitor.get(`${server.url}/settings/delegation/start`, { headers: { 'sec-fetch-site': 'cross-site' } })
