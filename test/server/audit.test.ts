@@ -259,7 +259,7 @@ test('GWY-6 Settings show what was written and refused, page by page, with nothi
   const visitor = await as(asked.owner)
   const page = await visitor.get(`${server.url}/settings`)
   assert.match(page.text, /1 to 25 of 32/)
-  assert.match(page.text, /Not known<\/span>[\s\S]*under way; begun, and not known yet whether it was written/)
+  assert.match(page.text, /Unknown<\/span>[\s\S]*under way; begun, and not known yet whether it was written/)
   assert.match(page.text, /none → <code>2222222<\/code>[\s\S]*Written<\/span>[\s\S]*landing 29/)
   const older = /href="(\/settings\?before=\d+#audit)">Older/.exec(page.text)?.[1]?.replace('#audit', '')
   const next = await visitor.get(`${server.url}${older}`)

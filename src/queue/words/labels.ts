@@ -109,7 +109,7 @@ export const gatewayLabels = {
   lost: label('Lost', 'shield-slash', 'danger'),
   written: label('Written', 'check-circle', 'success'),
   refused: label('Refused', 'x-circle', 'danger'),
-  unknown: label('Not known', 'alert', 'attention'),
+  unknown: label('Unknown', 'alert', 'attention'),
 } as const
 
 export const stewardLabels = {
