@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { giveDelegation } from '../../src/devnet/give-delegation.ts'
-import { commit as makeCommit } from '../git/support.ts'
+import { checkRefsRecord, readBlobRef } from '../../src/git/refs-record.ts'
+import { commit as makeCommit, makePack } from '../git/support.ts'
 import { until } from '../support/until.ts'
 import {
   type Answer,
@@ -227,12 +228,30 @@ test('GWY-13 a collaborator whose server does not answer is taken from the index
   assert.match(String(answer.body.message), /Nothing was written/)
 })
 
+/** Moves main on by commits of a pack each, as so many pushes would have. */
+async function manyPacks(repo: Planted, count: number): Promise<void> {
+  const { alice } = world.people
+  const value = (await alice.get('dev.knotless.refs', repo.name))?.value
+  const checked = checkRefsRecord(value)
+  assert.ok(checked.ok)
+  const { refs, packs } = checked.record
+  let tip = repo.tip
+  for (let n = 0; n < count; n++) {
+    const next = makeCommit(repo.gitDir, 'main', { ...baseFiles, 'count.txt': `${n}\n` })
+    const pack = makePack(repo.gitDir, [next], [tip])
+    const part = readBlobRef(await alice.upload(pack, 'application/octet-stream'))
+    assert.ok(part)
+    packs.push({ id: pack.subarray(-20).toString('hex'), parts: [part], objects: pack.readUInt32BE(8), bytes: pack.length })
+    tip = next
+  }
+  const moved = refs.map(row => (row.name === 'refs/heads/main' ? { ...row, commit: tip } : row))
+  await alice.put('dev.knotless.refs', repo.name, { ...checked.record, refs: moved, packs, updatedAt: now() })
+}
+
 test('STO-3 many packs are joined beside the merges, and a later merge goes on from there', async () => {
   const { alice, bob } = world.people
   const repo = await world.plant('packs')
-  for (let n = 0; n < 33; n++) {
-    await repo.push('main', makeCommit(repo.gitDir, 'main', { ...baseFiles, 'count.txt': `${n}\n` }))
-  }
+  await manyPacks(repo, 33)
   const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n', 'count.txt': '32\n' } })
   assert.equal((await merge(bob, pull)).status, 200)
   const packs = async () => {
