@@ -1,6 +1,6 @@
 /**
- * The peer of mergePull, as a program of its own: a merge by the owner's own hand. git merges and commits, the push goes straight into the account,
- * and so does the merged state. Arguments: the account as JSON, git directory, name of the repository. Takes heads as messages, gives milliseconds.
+ * The peer of mergePull and of a push, as a program of its own: the same by the owner's own hand. git merges and commits, the push goes straight into
+ * the account, and so does the merged state. Arguments: the account as JSON, git directory, name of the repository. Gives milliseconds.
  */
 import { z } from 'zod'
 import { parseDid } from '../../src/atproto/ids.ts'
@@ -22,10 +22,9 @@ const owner = openAccount(known.pds, known)
 const account = refsAccount(owner, name)
 const tids = createTidClock({ now: Date.now, clockId: 2 })
 const tipShape = z.object({ record: z.object({ refs: z.array(z.object({ name: z.string(), commit: z.string() })) }) })
-const message = z.object({ pull: z.string(), head: z.string() })
+const message = z.union([z.object({ pull: z.string(), head: z.string() }), z.object({ ref: z.string(), commit: z.string() })])
 
-async function merge({ pull, head }: z.infer<typeof message>): Promise<number> {
-  const started = performance.now()
+async function merge(pull: string, head: string): Promise<void> {
   const tip = tipShape.parse(await account.read()).record.refs.find(row => row.name === 'refs/heads/main')?.commit ?? ''
   const tree = await line(gitDir, ['merge-tree', '--write-tree', tip, head])
   const who = {
@@ -35,16 +34,24 @@ async function merge({ pull, head }: z.infer<typeof message>): Promise<number> {
     GIT_COMMITTER_EMAIL: 'grower@example.com',
   }
   const commit = await line(gitDir, ['commit-tree', tree, '-p', tip, '-m', `A pull\n\n${pull}`], '', who)
-  const updates = [{ name: 'refs/heads/main', commit }]
-  const pushed = await pushRefs({ gitDir, updates, account, repo: account.repo, now: () => new Date() })
-  if (!pushed.ok) throw new Error(pushed.message)
+  await push('refs/heads/main', commit)
   const state = { repo: account.repo, subject: pull, state: 'merged', commit, createdAt: new Date().toISOString() }
   await owner.create('dev.knotless.state', state, tids.next())
+}
+
+async function push(ref: string, commit: string): Promise<void> {
+  const pushed = await pushRefs({ gitDir, updates: [{ name: ref, commit }], account, repo: account.repo, now: () => new Date() })
+  if (!pushed.ok) throw new Error(pushed.message)
+}
+
+async function timed(asked: z.infer<typeof message>): Promise<number> {
+  const started = performance.now()
+  await ('pull' in asked ? merge(asked.pull, asked.head) : push(asked.ref, asked.commit))
   return performance.now() - started
 }
 
 process.on('message', asked => {
-  void merge(message.parse(asked)).then(
+  void timed(message.parse(asked)).then(
     ms => process.send?.({ ms }),
     (error: unknown) => process.send?.({ error: String(error) }),
   )

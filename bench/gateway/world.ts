@@ -30,6 +30,8 @@ export interface GatewayWorld {
   byHand: string
   /** Open pulls, oldest first. */
   pulls: readonly string[]
+  /** Settles once the server has merged a pull onto the branch as it is now, and would land it. */
+  mergeable(pull: string): Promise<void>
   /** A service-auth token of bob's for a method of this server. */
   token(method: string): Promise<string>
   end(): Promise<void>
@@ -83,12 +85,27 @@ export async function startGatewayWorld(size: Size): Promise<GatewayWorld> {
       return tokenShape.parse(await people.bob.call('com.atproto.server.getServiceAuth', { params })).token
     }
     const url = `${server.origin}/alice.test/${name}.git`
-    await served(url, server.origin, pulls, () => token('dev.knotless.getMergeStatus'))
+    const mergeable = (pull: string) => settled(server.origin, pull, () => token('dev.knotless.getMergeStatus'))
+    await served(url)
+    for (const pull of pulls) await mergeable(pull)
     say('served, and every pull merged for its status')
     const mirror = await createMirrors(join(dir, 'data', 'mirrors')).of(refsAccount(people.alice, name).repo)
     const peer = await servePeer(dir, mirror.dir)
     stops.push(() => peer.program.stop())
-    return { dir, repository, origin: server.origin, url, peer: peer.urls, alice: people.alice, bob: people.bob, byHand, pulls, token, end }
+    return {
+      dir,
+      repository,
+      origin: server.origin,
+      url,
+      peer: peer.urls,
+      alice: people.alice,
+      bob: people.bob,
+      byHand,
+      pulls,
+      mergeable,
+      token,
+      end,
+    }
   } catch (error) {
     await end()
     throw error
@@ -158,28 +175,28 @@ async function serve(network: Network, dir: string): Promise<{ origin: string; d
   return { origin, did: document.id, program }
 }
 
-/** Waits until the server has the repository, its fork and every pull merged for the status: what is measured is a server that has settled. */
-async function served(url: string, origin: string, pulls: readonly string[], token: () => Promise<string>): Promise<void> {
-  const until = Date.now() + 300_000
-  const later = async (what: string) => {
-    if (Date.now() > until) throw new Error(`waited in vain for ${what}`)
-    await wait(250)
-  }
-  for (;;) {
+const patience = 300_000
+const pause = 100
+
+async function served(url: string): Promise<void> {
+  for (const until = Date.now() + patience; Date.now() < until; await wait(pause)) {
     const answer = await fetch(`${url}/info/refs?service=git-upload-pack`).catch(() => undefined)
     await answer?.arrayBuffer()
-    if (answer?.ok) break
-    await later('the repository to be served')
+    if (answer?.ok) return
   }
-  for (const pull of pulls) {
-    for (;;) {
-      const headers = { authorization: `Bearer ${await token()}` }
-      const answer = await fetch(`${origin}/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull)}`, { headers })
-      const status = statusShape.safeParse(await answer.json())
-      if (status.data?.applies === true && status.data.can.merge.allowed) break
-      await later(`${pull} to be mergeable: ${JSON.stringify(status.data?.can.merge ?? status.error?.message)}`)
-    }
+  throw new Error('the repository is not served')
+}
+
+async function settled(origin: string, pull: string, token: () => Promise<string>): Promise<void> {
+  let last = ''
+  for (const until = Date.now() + patience; Date.now() < until; await wait(pause)) {
+    const headers = { authorization: `Bearer ${await token()}` }
+    const answer = await fetch(`${origin}/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull)}`, { headers })
+    last = await answer.text()
+    const status = statusShape.safeParse(JSON.parse(last)).data
+    if (status?.applies === true && status.can.merge.allowed) return
   }
+  throw new Error(`${pull} cannot be merged: ${last.slice(0, 1_000)}`)
 }
 
 /** The very mirror of the server for clones, and a repository that borrows its objects for pushes. */
