@@ -2,9 +2,20 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { giveDelegation } from '../../src/devnet/give-delegation.ts'
+import { tidAt } from '../../src/queue/tid.ts'
 import { commit as makeCommit } from '../git/support.ts'
 import { until } from '../support/until.ts'
-import { type Answer, auditOf, baseFiles, fileAt, type GatewayWorld, type OpenedPull, shown, startGatewayWorld } from './gateway-world.ts'
+import {
+  type Answer,
+  auditOf,
+  baseFiles,
+  fileAt,
+  type GatewayWorld,
+  type OpenedPull,
+  shown,
+  startGatewayWorld,
+  uriOf,
+} from './gateway-world.ts'
 
 let world: GatewayWorld
 before(async () => {
@@ -231,4 +242,27 @@ test('GWY-1 GWY-7 without the owner’s delegation nothing is written, and the r
     await giveDelegation(server.url, people.alice)
   }
   assert.equal((await merge(people.bob, pull)).status, 200)
+})
+
+test('HON-4 after a move a pull that names the old address is merged at the new one, in the new owner’s account', async () => {
+  const { people, server } = world
+  const repo = await world.plant('glade')
+  const pull = await repo.openPull({ branch: 'topic', files: { 'a.txt': 'a\n' } })
+  const fresh = uriOf(`at://${people.bob.did}/dev.knotless.repo/glade`)
+  const record = { defaultBranch: 'main', collaborators: [{ did: people.carol.did }], runners: [], createdAt: now() }
+  await people.bob.put('dev.knotless.repo', 'glade', { ...record, transferredFrom: repo.uri })
+  await repo.edit({ transferredTo: { repo: fresh, at: tidAt(Date.now()) } })
+  await repo.pushAs(people.bob, 'main', repo.tip)
+  await repo.pushAs(people.bob, 'topic', pull.head)
+  await until(() => server.context.repositories.viewOf(repo.uri)?.view.movedTo === fresh, { what: 'the move to be indexed' })
+  refused(await merge(people.carol, pull), 'NotDelegated', /bob\.test/)
+  await giveDelegation(server.url, people.bob)
+  const answer = await merge(people.carol, pull, { head: pull.head })
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  const [state] = await people.bob.list('dev.knotless.state')
+  assert.equal(state?.uri, answer.body.uri)
+  assert.equal(state?.value.repo, fresh)
+  assert.equal((await repo.refs()).get('main'), repo.tip, 'the old address is left as it was')
+  assert.equal(await fileAt(server, fresh, String(answer.body.commit), 'a.txt'), 'a')
+  assert.deepEqual(await merge(people.carol, pull), answer)
 })
