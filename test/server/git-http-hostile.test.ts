@@ -116,6 +116,29 @@ test('STO-11 a path into .git, links that lead out, and doubled names are refuse
   assert.deepEqual(new Set(lines.map(line => line.code)), new Set(['bad-pack']))
 })
 
+test('STO-11 folders too deep, and more files than there is memory, are refused before anything walks them, also on a new branch', async () => {
+  const nested = (depth: number, width: number) => (made: ObjectMaker) => {
+    let id = made.add('blob', 'x')
+    for (let level = 0; level < depth; level++) {
+      const mode = level === 0 ? '100644' : '40000'
+      const inner = id
+      id = made.tree(Array.from({ length: width }, (_, n) => ({ mode, name: String.fromCharCode(97 + n), id: inner })))
+    }
+    return [{ mode: '40000', name: 'deep', id }]
+  }
+  for (const [entries, said] of [
+    [nested(600, 1), /^unpack .*512/],
+    [nested(11, 10), /^unpack .*500,000/],
+  ] as const) {
+    for (const command of [`${grove.tip} COMMIT refs/heads/main`, `${'0'.repeat(40)} COMMIT refs/heads/deep`]) {
+      const { pack, commit } = packOf(entries)
+      const { report } = await push([command.replace('COMMIT', commit)], pack)
+      assert.match(report[0] ?? '', said)
+      await mainStands()
+    }
+  }
+})
+
 test('STO-11 a pack whose objects lead nowhere, or stand on what is not here, is refused', async () => {
   const alone = new ObjectMaker()
   const orphan = alone.commit('1'.repeat(40), [grove.tip])

@@ -1,7 +1,9 @@
 import type { Did } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
+import type { ObjectsPlace } from '../../git/objects.ts'
 import type { ReceiveCommand, ReceiveReport } from '../../git/pkt-line.ts'
-import { receivePack } from '../../git/receive-pack.ts'
+import { checkHeads, receivePack } from '../../git/receive-pack.ts'
+import { refName } from '../../git/ref-names.ts'
 import { type GitRefusal, refuse } from '../../git/refusal.ts'
 import { readRepoAt } from '../actions/read-records.ts'
 import type { GitDoor } from './door.ts'
@@ -66,7 +68,25 @@ async function takePack(door: GitDoor, push: Push): Promise<Taken | GitRefusal> 
   const most = door.ctx.config.git.pushBytes
   if (push.length !== undefined && push.length > most) return refuse('too-large', words.pushTooLarge(most))
   const cpuSeconds = cpu.least + Math.ceil((push.length ?? most) / cpu.bytes)
-  return await receivePack(fresh.mirror, push.pack, { bytes: most, cpuSeconds, signal: push.signal })
+  const taken = await receivePack(fresh.mirror, push.pack, { bytes: most, cpuSeconds, signal: push.signal })
+  if (!taken.ok) return taken
+  const refs = fresh.kind === 'fresh' ? fresh.record.refs : []
+  const fault = await headsFault(push, { dir: fresh.mirror.dir, env: taken.quarantine.env, signal: push.signal }, refs)
+  if (fault === undefined) return taken
+  await taken.quarantine.close()
+  return fault
+}
+
+/** What the strict check lets pass and whatever walks files would choke on (STO-11): folders too deep, more files than there is memory. */
+async function headsFault(
+  { repository, commands }: Push,
+  place: ObjectsPlace,
+  refs: readonly { name: string; commit: string }[],
+): Promise<GitRefusal | undefined> {
+  // What is new lies close to the default branch.
+  const near = refs.find(row => row.name === refName(repository.view.record.value.defaultBranch))?.commit ?? null
+  const heads = commands.flatMap(({ old, new: to }) => (to === null ? [] : [{ old: old ?? near, new: to }]))
+  return (await checkHeads(place, heads)).find(fault => fault !== undefined)
 }
 
 /** Whether the repository names the caller, as the index has it or, should they have been named a moment ago, as the record has it now. */
