@@ -116,23 +116,23 @@ test('STO-7 a write whose answer is lost is found by reading: it lands once, and
 })
 
 test('STO-7 LND-11 a write that was made and cannot even be read back is found at the next reading', async () => {
+  const { alice, bob } = world.people
   const repo = await world.plant('blind')
   const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.applyWrites', times: 1 })
   world.network.faults.add({ fault: 'lose', method: 'com.atproto.repo.applyWrites', times: 1 })
-  const blind = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.applyWrites', ms: 0, times: 1 })
-  const answering = merge(world.people.bob, pull)
-  await until(() => blind.hits() > 0)
-  const reads = world.network.faults.add({
-    fault: 'refuse',
-    method: 'com.atproto.repo.getRecord',
-    account: world.people.alice.did,
-    times: 1,
-  })
+  const answering = merge(bob, pull)
+  await until(() => held.hits() > 0, { what: 'the write to be sent' })
+  const blind = world.network.faults.add({ fault: 'refuse', method: 'com.atproto.repo.getRecord', account: alice.did, times: 1 })
+  held.clear()
   const answer = await answering
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
-  assert.ok(reads.hits() >= 0)
-  assert.equal((await repo.states(pull.uri)).length, 1)
+  assert.equal(blind.hits(), 1)
+  const [state, ...more] = await repo.states(pull.uri)
+  assert.deepEqual([state?.uri, more.length], [answer.body.uri, 0])
   assert.equal((await repo.refs()).get('main'), answer.body.commit)
+  const lines = auditOf(world.server, alice).filter(line => line.repo === repo.uri)
+  assert.deepEqual([...new Set(lines.map(line => line.outcome))], ['written'])
 })
 
 test('STO-6 an unrelated write of the owner’s in between loses the swap, and the merge is written all the same', async () => {
@@ -186,6 +186,17 @@ test('GWY-5 GWY-13 a pull that is closed, a collaborator that is removed in betw
     const lines = auditOf(world.server, alice).filter(line => line.repo === repo.uri)
     assert.deepEqual([...new Set(lines.map(line => line.outcome))], ['refused'], 'what was begun is settled')
   }
+})
+
+test('LND-14 where the account is has to be known: without that nothing is written over anybody', async () => {
+  const repo = await world.plant('headless')
+  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  const nothing = { fault: 'refuse', method: 'com.atproto.sync.getLatestCommit', status: 400, error: 'RepoNotFound' } as const
+  world.network.faults.add(nothing)
+  const answer = await merge(world.people.bob, pull)
+  assert.equal(answer.body.error, 'UpstreamFailed', JSON.stringify(answer.body))
+  assert.equal((await repo.refs()).get('main'), repo.tip)
+  assert.deepEqual(await repo.states(pull.uri), [])
 })
 
 test('GWY-7 a grant that the owner’s server takes no longer is noticed at the write, and the delegation is said to be lost', async () => {

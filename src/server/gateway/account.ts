@@ -4,7 +4,7 @@ import type { Did, Nsid, RecordKey } from '../../atproto/ids.ts'
 import type { Reader, ReadRecord } from '../../atproto/reader.ts'
 import type { AccountSession } from '../../atproto/session.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
-import type { WriteFailure } from '../../atproto/write-outcome.ts'
+import { failure as failed, type WriteFailure } from '../../atproto/write-outcome.ts'
 import { createWriter, type Write } from '../../atproto/writer.ts'
 import type { AccountRefusal, PutAnswer, RefsAccount } from '../../git/account.ts'
 import { partLimits } from '../../git/parts.ts'
@@ -108,21 +108,22 @@ export function createOwnersAccount(
 
   /** There is no swap by record in a write of several: the commit that was read before the record stands for it. */
   async function putTogether(record: LexMap, swapRecord: string | null) {
+    if (commit === undefined) return failed('upstream-failed', 'where the account is could not be read', true)
     const refs: Write = { action: swapRecord === null ? 'create' : 'update', collection, rkey: name, record }
     const writes: Write[] = [...along.map(one => ({ action: 'create' as const, ...one })), refs]
-    const done = await writer.applyWrites({ writes, ...(commit === undefined ? {} : { swapCommit: commit }) })
+    const done = await writer.applyWrites({ writes, swapCommit: commit })
     if (!done.ok) return done
     const cids = done.cids.map(cid => cid ?? '')
     return { ok: true as const, refs: cids.at(-1) ?? '', along: cids.slice(0, -1), rev: done.rev }
   }
 
-  function answerOf(failed: WriteFailure): PutAnswer {
-    failure = failed
-    if (!failed.settled) unsure = true
-    if (failed.code === 'swap-lost') return 'swap-lost'
-    if (failed.code === 'blob-not-found') return 'blob-missing'
-    const again = failed.code === 'upstream-failed' && performance.now() - started < PATIENCE_MS
-    return { code: again ? 'upstream-failed' : `final-${failed.code}`, message: failed.message }
+  function answerOf(last: WriteFailure): PutAnswer {
+    failure = last
+    if (!last.settled) unsure = true
+    if (last.code === 'swap-lost') return 'swap-lost'
+    if (last.code === 'blob-not-found') return 'blob-missing'
+    const again = last.code === 'upstream-failed' && performance.now() - started < PATIENCE_MS
+    return { code: again ? 'upstream-failed' : `final-${last.code}`, message: last.message }
   }
 
   return {

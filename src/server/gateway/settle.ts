@@ -12,7 +12,7 @@ import type { AuditEntry } from './types.ts'
 /** Lines looked at in one pass. */
 const MOST = 500
 /** For how long a write that was sent may still be on its way, in milliseconds: the wait of its tries and some more. */
-const LOOSE_MS = 60_000
+const LOOSE_MS = 120_000
 
 /**
  * Looks at what a crash, or a server that did not answer, left open in the audit log: written when the ref is at the new commit or past it, not
