@@ -148,7 +148,7 @@ test('HON-4 what was accepted cannot be taken back, whatever an old page offers'
   assert.notEqual((await recordOf('alice', 'glade'))?.transferredTo, undefined)
 })
 
-test('HON-4 a commit that is pushed while the branches are copied is copied too; an answer lost at the last step is found', async t => {
+test('HON-4 a commit that is pushed while the branches are copied is copied too; answers that are lost are found by reading', async t => {
   const at = '/alice.test/meadow/settings'
   const dir = newRepo(t)
   commit(dir, 'main', { 'a.txt': 'one\n' })
@@ -166,8 +166,10 @@ test('HON-4 a commit that is pushed while the branches are copied is copied too;
   await until(() => stall.hits() > 0, { timeout: 30_000 })
   commit(dir, 'main', { 'a.txt': 'two\n' })
   await push()
+  const lost = network.faults.add({ fault: 'lose', method: 'com.atproto.repo.putRecord', account: people.bob.did, times: 2 })
   stall.clear()
   assert.equal((await sent).status, 303)
+  assert.equal(lost.hits(), 2)
   const refs = JSON.stringify((await people.bob.get('dev.knotless.refs', 'meadow'))?.value.refs)
   assert(refs.includes(git(dir, ['rev-parse', 'main']).trim()))
   assert.equal(viewOf(account.repo)?.movedTo, uriOf('bob', 'meadow'))

@@ -6,6 +6,7 @@ export function nameOfPath(path: string): string | undefined {
   if (!owner || !repo || !(owner.includes('.') || owner.startsWith('did:'))) return undefined
   const name = `${owner}/${repo}`
   if (kind === 'queue') return rest.length === 0 ? `${name}, the queue` : `${name}, the queue for ${rest.join('/')}`
+  if (kind === 'settings') return `${name}, its settings`
   if (kind === 'pulls') return `${name}, a pull`
   return name
 }

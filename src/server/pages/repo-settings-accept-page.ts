@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Did, parseAtUri, repoUri } from '../../atproto/ids.ts'
+import type { Names } from '../../queue/words/phrase.ts'
 import type { SettingsRefusal } from '../../queue/words/repo-settings.ts'
 import * as says from '../../queue/words/repo-settings-page.ts'
 import { accountName, repositoryPath } from '../../views/paths.ts'
@@ -66,7 +67,8 @@ export async function sendAccept(
   const repo = `${accountName(at.head.owner)}/${at.head.name}`
   const right = (await mayWriteRepo(ctx, offered)) ? undefined : await rightFor(ctx, offered, settingsPath(at), query.right)
   const words = says.offeredWords({ owner: at.row.did, name: at.head.name }, { owner: offered, name })
-  const frame = { ...frameOf(ctx, request, { title: says.settingsTitle(repo), description: says.settingsDescription }), names: at.names }
+  const named: Names = did => at.names(did) ?? (did === offered ? visitOf(request).session?.handle : undefined)
+  const frame = { ...frameOf(ctx, request, { title: says.settingsTitle(repo), description: says.settingsDescription }), names: named }
   reply.header('cache-control', 'no-store')
   const model = {
     frame,

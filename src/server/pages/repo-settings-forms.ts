@@ -6,6 +6,7 @@ import * as words from '../../queue/words/repo-settings.ts'
 import { findAccount } from '../auth/find-account.ts'
 import type { Context } from '../context.ts'
 import type { Refusal } from '../refusals.ts'
+import type { FoundNames } from './repo-settings-names.ts'
 
 /** Each form of the page, by the last part of its address. */
 export const formNames = [
@@ -39,6 +40,7 @@ type Parsed = { ok: true; edit: RepoEdit } | { ok: false; refusal: words.Setting
 
 export interface FormContext extends Pick<Context, 'identity' | 'config'> {
   owner: Did
+  found: FoundNames
   /** Whether the repository has such a branch, as far as is known. */
   hasBranch(branch: string): boolean
 }
@@ -150,7 +152,10 @@ async function findNamed(
   typed: string | undefined,
 ): Promise<{ ok: true; did: Did } | { ok: false; refusal: words.SettingsRefusal }> {
   const found = await findAccount(ctx, typed ?? '')
-  return found.ok ? { ok: true, did: found.account.did } : { ok: false, refusal: notFound(lead, found.refusal) }
+  if (!found.ok) return { ok: false, refusal: notFound(lead, found.refusal) }
+  const { did, handle } = found.account
+  if (handle !== undefined) ctx.found.add(did, handle)
+  return { ok: true, did }
 }
 
 function notFound(lead: string, refusal: Refusal): words.SettingsRefusal {

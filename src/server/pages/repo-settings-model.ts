@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type Did, parseDid } from '../../atproto/ids.ts'
+import type { Did } from '../../atproto/ids.ts'
 import type { RepoRecord, Stored } from '../../queue/facts.ts'
 import { landerLife } from '../../queue/lander-life.ts'
 import { formerOf } from '../../queue/repo-edit-people.ts'
@@ -14,6 +14,7 @@ import { frameOf } from '../http/frame.ts'
 import type { PageContext } from './context.ts'
 import { answerContext, type Located } from './locate.ts'
 import { type FormName, repoAt, type Sent, writeFlags } from './repo-settings-forms.ts'
+import type { FoundNames } from './repo-settings-names.ts'
 
 /** The part of the page that each form belongs to. */
 export const sectionOf: Readonly<Record<FormName, SettingsSection>> = {
@@ -37,16 +38,17 @@ export interface SettingsInput {
   record: Stored<RepoRecord>
   /** The record is the index's, since its source does not answer. */
   old: boolean
+  found: FoundNames
   /** A form that is shown again. `anew` takes what it is made from afresh: what stands there now was just said. */
   typed?: { form: FormName; sent: Sent; anew: boolean } | undefined
   more: Pick<RepoSettingsPage, 'right' | 'kept' | 'said'>
 }
 
 /** The model of Repository settings. */
-export async function settingsModel(ctx: PageContext, request: FastifyRequest, input: SettingsInput): Promise<RepoSettingsPage> {
+export function settingsModel(ctx: PageContext, request: FastifyRequest, input: SettingsInput): RepoSettingsPage {
   const { at, owner, record } = input
   const { value } = record
-  const names = await namesFor(ctx, at.names, value)
+  const names: Names = did => at.names(did) ?? input.found.of(did)
   const account = (did: string): Account => ({ did, handle: names(did) })
   const typedIn = (form: FormName): Typed | undefined => (input.typed?.form === form ? input.typed.sent : undefined)
   const base = (form: FormName, was: Record<string, string>): FormBase => {
@@ -96,37 +98,6 @@ export async function settingsModel(ctx: PageContext, request: FastifyRequest, i
       typed: { handle: offered?.handle ?? '', name: offered?.name ?? at.head.name },
     },
   }
-}
-
-/** Accounts that the index does not know yet are looked up at their source, where that answers: whoever was just added has a name. */
-const LOOKED_UP = 20
-/** Milliseconds that a page waits for that: a name can be long in coming, and the DID does. */
-const PATIENCE_MS = 700
-
-async function namesFor(ctx: PageContext, known: Names, value: RepoRecord): Promise<Names> {
-  const dids = [...value.runners, ...value.collaborators, ...(value.former ?? [])].map(({ did }) => did)
-  const to = repoAt(value.transferredTo?.repo)
-  const unknown = [...new Set(to === undefined ? dids : [...dids, to.owner])].filter(did => known(did) === undefined)
-  const found = new Map<string, string>()
-  const looked = Promise.all(
-    unknown.slice(0, LOOKED_UP).map(async text => {
-      const did = parseDid(text)
-      const handle = did && (await ctx.identity.resolveDid(did).catch(() => undefined))?.handle
-      if (handle !== undefined) found.set(text, handle)
-    }),
-  )
-  await within(looked, PATIENCE_MS)
-  return did => known(did) ?? found.get(did)
-}
-
-/** Waits for work that goes on by itself when it takes longer. */
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>(resolve => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, late])
-  clearTimeout(timer)
 }
 
 function branchesOf(at: Located, value: RepoRecord, typed: string | undefined): string[] {

@@ -11,12 +11,14 @@ import { type Located, locate, type RepoParams } from './locate.ts'
 import type { Draft } from './repo-settings-drafts.ts'
 import type { FormName, Sent } from './repo-settings-forms.ts'
 import { sectionOf, settingsModel } from './repo-settings-model.ts'
+import type { FoundNames } from './repo-settings-names.ts'
 import { type SettingsQuery, settingsPath } from './repo-settings-owner.ts'
 import { mayWriteRepo, readNow } from './repo-settings-write.ts'
 
 interface Shown {
   owner: Did
   at: Located
+  found: FoundNames
   query?: SettingsQuery | undefined
   /** A form that waited for the right to write. */
   draft?: Draft | undefined
@@ -38,9 +40,10 @@ export async function sendSettingsPage(
     ? undefined
     : await rightFor(ctx, owner, withQuery(settingsPath(at), { draft: query.draft }), query.right)
   const typed = refused ?? (draft && { ...draft, anew: false })
-  const model = await settingsModel(ctx, request, {
+  const model = settingsModel(ctx, request, {
     at,
     owner,
+    found: shown.found,
     record: fresh.ok ? fresh.record : at.view.record,
     old: !fresh.ok,
     typed: typed && { form: typed.form, sent: typed.sent, anew: typed.anew },

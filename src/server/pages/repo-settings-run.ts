@@ -5,18 +5,19 @@ import type { PageContext } from './context.ts'
 import type { Located } from './locate.ts'
 import { holdsAt } from './repo-settings-accept.ts'
 import { type FormName, parseForm, repoAt, type Sent } from './repo-settings-forms.ts'
+import type { FoundNames } from './repo-settings-names.ts'
 import { readNow, type WriteOutcome, writeRepo } from './repo-settings-write.ts'
 
 /** Does what a form asks for. What is typed wrong is said before anybody is asked for a right. */
 export async function runForm(
   ctx: PageContext,
-  { owner, at, form, sent }: { owner: Did; at: Located; form: FormName; sent: Sent },
+  { owner, at, form, sent, found }: { owner: Did; at: Located; form: FormName; sent: Sent; found: FoundNames },
 ): Promise<WriteOutcome> {
   const name = parseRecordKey(at.row.name)
   if (name === undefined) return { kind: 'refused', refusal: words.recordGone() }
   const { present, record } = at.view
   const hasBranch = (branch: string) => branch === record.value.defaultBranch || present?.has(branch) === true
-  const parsed = await parseForm({ identity: ctx.identity, config: ctx.config, owner, hasBranch }, form, sent)
+  const parsed = await parseForm({ identity: ctx.identity, config: ctx.config, owner, found, hasBranch }, form, sent)
   if (!parsed.ok) return { kind: 'refused', refusal: parsed.refusal }
   const holds = form === 'take-back' ? await holdsAlready(ctx, at.row.uri) : undefined
   return holds ?? writeRepo(ctx, { owner, name, cid: sent.cid, edit: parsed.edit })

@@ -12,6 +12,7 @@ import { addAccept, sendAccept } from './repo-settings-accept-page.ts'
 import { createDrafts, type Drafts } from './repo-settings-drafts.ts'
 import { type FormName, formNames, type Sent, sentForm } from './repo-settings-forms.ts'
 import { sectionOf } from './repo-settings-model.ts'
+import { createFoundNames, type FoundNames } from './repo-settings-names.ts'
 import { ownerOf, type SettingsQuery, settingsPath } from './repo-settings-owner.ts'
 import { sendSettingsPage } from './repo-settings-page.ts'
 import { sendNotOwner } from './repo-settings-refused.ts'
@@ -39,6 +40,7 @@ const query = {
 /** Repository settings: its page, and each of its forms. */
 export function addRepoSettings(app: FastifyInstance, ctx: PageContext): void {
   const drafts = createDrafts(ctx)
+  const found = createFoundNames()
 
   app.get<{ Params: RepoParams; Querystring: SettingsQuery }>(
     '/:owner/:name/settings',
@@ -48,7 +50,7 @@ export function addRepoSettings(app: FastifyInstance, ctx: PageContext): void {
       if ('sent' in asked) return asked.sent
       if ('offered' in asked) return sendAccept(ctx, request, reply, asked, request.query)
       const draft = drafts.find(asked.owner, asked.at.row.uri, request.query.draft)
-      return sendSettingsPage(ctx, request, reply, { ...asked, query: request.query, draft })
+      return sendSettingsPage(ctx, request, reply, { ...asked, found, query: request.query, draft })
     },
   )
 
@@ -59,7 +61,7 @@ export function addRepoSettings(app: FastifyInstance, ctx: PageContext): void {
       const asked = ownerOf(ctx, request, reply)
       if ('sent' in asked) return asked.sent
       if ('offered' in asked) return sendNotOwner(ctx, request, reply, asked.at)
-      return answerForm(ctx, request, reply, { ...asked, drafts })
+      return answerForm(ctx, request, reply, { ...asked, drafts, found })
     },
   )
 
@@ -71,13 +73,13 @@ async function answerForm(
   ctx: PageContext,
   request: FastifyRequest<{ Params: Params; Body: Sent | undefined }>,
   reply: FastifyReply,
-  { owner, at, drafts }: { owner: Did; at: Located; drafts: Drafts },
+  { owner, at, drafts, found }: { owner: Did; at: Located; drafts: Drafts; found: FoundNames },
 ): Promise<FastifyReply> {
   const { form } = request.params
   const { _csrf: _, ...sent } = request.body ?? {}
   const path = settingsPath(at)
   const section = sectionOf[form]
-  const done = await runForm(ctx, { owner, at, form, sent })
+  const done = await runForm(ctx, { owner, at, form, sent, found })
   reply.header('cache-control', 'no-store')
   switch (done.kind) {
     case 'written':
@@ -96,6 +98,7 @@ async function answerForm(
       return sendSettingsPage(ctx, request, reply, {
         owner,
         at,
+        found,
         refused: { form, sent, refusal: done.refusal, anew: done.kind === 'changed' },
       })
   }
