@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DevAccount } from '../../src/devnet/account.ts'
+import { until } from '../support/until.ts'
 import { type GatewayWorld, tokenOf } from './gateway-world.ts'
 import { git, gitOk, type Ran } from './git-world.ts'
 
@@ -34,8 +35,11 @@ export async function tokenFor(world: GatewayWorld, by: DevAccount, params: Reco
 
 /** Clones into a folder of `dir`. */
 export async function cloneOf(world: GatewayWorld, name: string, dir: string, ...flags: string[]): Promise<Clone> {
+  const url = addressOf(world, name)
+  // Whose handle it is, is asked for beside the record.
+  await until(async () => (await fetch(`${url}/info/refs?service=git-upload-pack`)).status === 200, { what: `${url} to be served` })
   const to = join(dir, `clone-${name}-${++count}`)
-  await gitOk(['clone', '-q', ...flags, addressOf(world, name), to])
+  await gitOk(['clone', '-q', ...flags, url, to])
   const inside = (...args: string[]) => gitOk(args, { cwd: to })
   return {
     dir: to,
