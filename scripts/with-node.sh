@@ -40,6 +40,8 @@ if ! cmp -s package-lock.json "$stamp" 2>/dev/null; then
 fi
 
 export NODE_NO_WARNINGS=1
+# Look-ups of names that nobody answers for hold a thread for many seconds each, and files and good names wait for the same few.
+export UV_THREADPOOL_SIZE="${UV_THREADPOOL_SIZE:-16}"
 flags=
 case ${1:-} in
   # Little room for young objects, and old ones collected before much is added: measured no slower, and a server keeps half the memory.
