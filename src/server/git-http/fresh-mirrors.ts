@@ -1,8 +1,6 @@
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import type { Mirror } from '../../git/mirror.ts'
-import { readRefs } from '../../git/packed-refs.ts'
+import { sameRefs, writtenRefs } from '../../git/packed-refs.ts'
 import { checkRefsRecord, type RefsRecord } from '../../git/refs-record.ts'
 import type { Context } from '../context.ts'
 import type { GitRepository } from './repository.ts'
@@ -10,7 +8,7 @@ import { words } from './words.ts'
 
 /** What reading a repository's git state at its source came to. `absent`: nothing was pushed yet, or it was taken away. */
 export type Fresh =
-  | { kind: 'fresh'; mirror: Mirror; record: RefsRecord; cid: string; stamp: string | undefined }
+  | { kind: 'fresh'; mirror: Mirror; record: RefsRecord }
   | { kind: 'absent'; mirror: Mirror }
   /** `slow`: it goes on beside. */
   | { kind: 'unread'; mirror: Mirror; says: string; slow: boolean }
@@ -49,14 +47,13 @@ export function createFreshMirrors(ctx: Pick<Context, 'reader' | 'indexer' | 'mi
     try {
       const found = await ctx.reader.getRecord(repository.owner, 'dev.knotless.refs', repository.name, { signal })
       if (found === undefined) return { kind: 'absent', mirror }
-      const known = last.get(uri)?.fresh
-      const stamp = await refsStamp(mirror)
-      if (known?.kind === 'fresh' && known.cid === found.cid && stamp !== undefined && known.stamp === stamp) return known
       const checked = checkRefsRecord(found.value, uri)
       if (!checked.ok) return unread(checked.message)
+      const { record } = checked
+      // As a rule the mirror stands there already: pushes through here leave it so, and the index follows all others.
+      if (sameRefs(await writtenRefs(mirror), record.refs)) return { kind: 'fresh', mirror, record }
       const done = await ctx.indexer.ensureMirror(uri, found.value, stopping.signal)
-      if (!done.ok) return unread(done.message)
-      return { kind: 'fresh', mirror, record: checked.record, cid: found.cid, stamp: await refsStamp(mirror) }
+      return done.ok ? { kind: 'fresh', mirror, record } : unread(done.message)
     } catch (error) {
       if (error instanceof UpstreamError || signal.aborted) return unread(words.noAnswer())
       throw error
@@ -110,16 +107,10 @@ export function createFreshMirrors(ctx: Pick<Context, 'reader' | 'indexer' | 'mi
   }
 }
 
-/** What tells one state of a mirror's refs from another without running git: they are one file that is replaced as a whole. */
-async function refsStamp(mirror: Mirror): Promise<string | undefined> {
-  const file = await stat(join(mirror.dir, 'packed-refs'), { bigint: true }).catch(() => undefined)
-  return file && `${file.ino} ${file.mtimeNs} ${file.size}`
-}
-
 /** Whether a mirror that could not be brought up to date has something to serve all the same; otherwise what is to be said. */
 export async function servable(fresh: Fresh): Promise<{ ok: true; stale: boolean } | { ok: false; status: 404 | 503; says: string }> {
   if (fresh.kind === 'fresh') return { ok: true, stale: false }
-  const isEmpty = (await readRefs(fresh.mirror)).size === 0
+  const isEmpty = (await writtenRefs(fresh.mirror)).size === 0
   if (fresh.kind === 'absent') return isEmpty ? { ok: true, stale: false } : { ok: false, status: 404, says: words.stateGone() }
   if (!isEmpty) return { ok: true, stale: true }
   return { ok: false, status: 503, says: fresh.slow ? fresh.says : words.unread(fresh.says) }
