@@ -18,10 +18,10 @@ import type {
   QueuePage,
   RefusedPage,
   RepoHead,
-  RepositoryPage,
   RepoSettingsAcceptPage,
   RepoSettingsPage,
   RepoSettingsVoidPage,
+  RepositoryPage,
   SettingsPage,
 } from './models.ts'
 
