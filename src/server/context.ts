@@ -12,6 +12,7 @@ import { foldRepository } from '../queue/fold.ts'
 import { createRenderer, type Renderer } from '../views/render.ts'
 import { keepClientKey } from './auth/client-key.ts'
 import { logInScope, metadataPath, repositoryScope } from './auth/client-metadata.ts'
+import { createKeptReplays, type KeptReplays } from './auth/kept-replays.ts'
 import { createOAuth, type OAuth, type OAuthKind } from './auth/oauth.ts'
 import { createSeal, deriveKey } from './auth/seal.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
@@ -51,6 +52,8 @@ export interface Context {
   readonly oauth: OAuth
   readonly delegations: KeptDelegations
   readonly audit: KeptAudit
+  /** Service tokens that were used: one that was used at one door is used at all of them (GWY-10). */
+  readonly replays: KeptReplays
   readonly gateway: RunningGateway
   readonly sessions: Sessions
   readonly cookies: Cookies
@@ -135,6 +138,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       oauth,
       delegations,
       audit,
+      replays: createKeptReplays({ database, now }),
       gateway,
       sessions,
       cookies: cookiesFor(config),

@@ -87,6 +87,7 @@ async function purge(ctx: Context): Promise<void> {
     await purgeStates(ctx.db, ctx.now() - HOUR)
     await ctx.sessions.purge()
     ctx.audit.purge()
+    ctx.replays.purge()
   } catch (error) {
     ctx.logger.error({ err: error }, 'what is too old could not be forgotten')
   }

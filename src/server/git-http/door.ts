@@ -1,4 +1,4 @@
-import { createReplayMemory, type ReplayMemory } from '../../atproto/replay-memory.ts'
+import type { ReplayMemory } from '../../atproto/replay-memory.ts'
 import type { Context } from '../context.ts'
 import { createReadBody, type ReadBody } from './body.ts'
 import { createFailures, type Failures } from './failures.ts'
@@ -33,7 +33,7 @@ export function createGitDoor(ctx: Context): GitDoor {
     slots: createSlots({ total: processes, perAddress, waitMs }),
     pushSlots: createSlots({ total: pushes, perAddress: Math.ceil(pushes / 2), waitMs }),
     readBody: createReadBody({ ms: idleMs }),
-    replay: createReplayMemory({ now: ctx.now }),
+    replay: ctx.replays,
     failures: createFailures({ now: ctx.now, most: ctx.config.limits.writes }),
     upkeep: createUpkeep({ now: ctx.now, failed: error => ctx.logger.error({ err: error }, 'upkeep of a mirror failed') }),
   }

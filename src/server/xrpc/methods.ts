@@ -1,5 +1,4 @@
 import type { Server } from '@atproto/xrpc-server'
-import { createReplayMemory } from '../../atproto/replay-memory.ts'
 import { dev } from '../../lexicons/index.ts'
 import type { Context } from '../context.ts'
 import { createCommit } from './createCommit.ts'
@@ -18,8 +17,6 @@ export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
   xrpc.add(dev.knotless.listChecks, listChecks(ctx, front))
   xrpc.add(dev.knotless.listPulls, listPulls(ctx, front))
   xrpc.add(dev.knotless.listQueues, listQueues(ctx, front))
-  // One memory for all of them: a token that was used for one is used.
-  const replay = createReplayMemory(ctx)
-  xrpc.add(dev.knotless.mergePull, mergePull(ctx, replay))
-  xrpc.add(dev.knotless.createCommit, createCommit(ctx, replay))
+  xrpc.add(dev.knotless.mergePull, mergePull(ctx, ctx.replays))
+  xrpc.add(dev.knotless.createCommit, createCommit(ctx, ctx.replays))
 }
