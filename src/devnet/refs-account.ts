@@ -1,9 +1,7 @@
-import { isPlainObject, type LexMap } from '@atproto/lex-data'
-import { lexParse } from '@atproto/lex-json'
 import { z } from 'zod'
+import { asLex } from '../atproto/as-lex.ts'
 import { parseNsid, parseRecordKey, repoUri } from '../atproto/ids.ts'
 import type { RefsAccount } from '../git/account.ts'
-import type { RefsRecord } from '../git/refs-record.ts'
 import type { DevAccount } from './account.ts'
 import { XrpcFailure } from './xrpc.ts'
 
@@ -22,7 +20,7 @@ export function refsAccount(account: DevAccount, name: string): RefsAccount & { 
       return found === undefined ? undefined : { record: found.value, cid: found.cid }
     },
     async put(record, swapRecord) {
-      const done = await account.writer.putRecord({ collection, rkey, record: withLinks(record), swapRecord })
+      const done = await account.writer.putRecord({ collection, rkey, record: asLex(record), swapRecord })
       return done.ok ? 'done' : done
     },
     async upload(bytes) {
@@ -34,15 +32,4 @@ export function refsAccount(account: DevAccount, name: string): RefsAccount & { 
       }
     },
   }
-}
-
-/** The record with its blob references as links rather than as the JSON of links: what its CID is computed from. */
-function withLinks(record: RefsRecord): LexMap {
-  const value = lexParse(JSON.stringify(record))
-  if (!isLexMap(value)) throw new TypeError('a refs record is an object')
-  return value
-}
-
-function isLexMap(value: unknown): value is LexMap {
-  return isPlainObject(value)
 }

@@ -1,5 +1,5 @@
-import { isPlainObject, type LexMap } from '@atproto/lex-data'
-import { lexParse } from '@atproto/lex-json'
+import type { LexMap } from '@atproto/lex-data'
+import { asLex } from '../../atproto/as-lex.ts'
 import type { Did, Nsid, RecordKey } from '../../atproto/ids.ts'
 import type { Reader, ReadRecord } from '../../atproto/reader.ts'
 import type { AccountSession } from '../../atproto/session.ts'
@@ -154,15 +154,4 @@ export function createOwnersAccount(
       return unread
     },
   }
-}
-
-/** The record with its blob references as links rather than as the JSON of links: what its CID is computed from. */
-function asLex(record: RefsRecord): LexMap {
-  const value = lexParse(JSON.stringify(record))
-  if (!isLexMap(value)) throw new TypeError('a refs record is an object')
-  return value
-}
-
-function isLexMap(value: unknown): value is LexMap {
-  return isPlainObject(value)
 }

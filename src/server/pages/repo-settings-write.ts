@@ -1,5 +1,4 @@
-import { isPlainObject, type LexMap } from '@atproto/lex-data'
-import { lexParse } from '@atproto/lex-json'
+import { asLex } from '../../atproto/as-lex.ts'
 import { type Did, parseRecordKey, type RecordKey, repoUri } from '../../atproto/ids.ts'
 import type { AccountSession } from '../../atproto/session.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
@@ -161,15 +160,4 @@ function untilOf(ctx: PageContext, record: Stored<RepoRecord>, account: { did: s
 
 function repoOwner(uri: string): Did | undefined {
   return repoAt(uri)?.owner
-}
-
-/** In atproto's data model: what links in it are links. */
-function asLex(record: RepoRecord): LexMap {
-  const value = lexParse(JSON.stringify(record))
-  if (!isLexMap(value)) throw new TypeError('a repository record is an object')
-  return value
-}
-
-function isLexMap(value: unknown): value is LexMap {
-  return isPlainObject(value)
 }
