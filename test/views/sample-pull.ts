@@ -98,7 +98,7 @@ export function boxModel(parts: BoxParts): BoxModel {
               allowed: false,
               refusal: parts.key === 'signed-out' ? refusals.signedOut('queue', people) : refusals.notAllowed('queue', people),
             },
-      merge: { allowed: false, refusal: refusals.mergeNotBuilt() },
+      merge: { allowed: false, refusal: refusals.notDelegated('merge', alice.did, false, { delegation: { state: 'never' } }) },
     },
     ...(queued ? { leave: leaveWords({ key: 'queued', position: place.position }) } : {}),
     inFlight: 5,

@@ -30,7 +30,7 @@ export type RefusalCode =
   | 'upstream-failed'
   | 'too-large'
   | 'rate-limited'
-  | 'not-built'
+  | 'invalid-request'
 
 /** A refusal as a value. Files, workflows and people (DIDs) are whole where a sentence names only the first. */
 export interface Refusal {
@@ -225,15 +225,6 @@ export function queueOnly(branch: string, act: WriteAct = 'merge'): Refusal {
     code: 'queue-only',
     message: say`${LEADS[act]}: ${branch} takes pulls only through the queue.`,
     advice: act === 'merge' ? say`Add it to the merge queue instead.` : say`Open a pull onto ${branch} and add it to the merge queue.`,
-  }
-}
-
-/** Merging from a page or over XRPC needs the owner's delegation to this server, which this version cannot take. */
-export function mergeNotBuilt(): Refusal {
-  return {
-    code: 'not-built',
-    message: say`Not merged: this server cannot merge for an owner yet. That comes with delegation.`,
-    advice: say`Add it to the merge queue, or merge it by hand and push.`,
   }
 }
 

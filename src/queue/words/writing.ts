@@ -16,7 +16,7 @@ function isCode(code: string): code is RefusalCode {
 
 /** What git refuses of what was sent or asked for. `message` is git's sentence. */
 export function gitRefused(act: WriteAct, fault: { code: string; message: string }): Refusal {
-  const code = isCode(fault.code) ? fault.code : 'not-allowed'
+  const code = isCode(fault.code) ? fault.code : fault.code === 'bad-path' ? 'invalid-request' : 'not-allowed'
   return { code, message: say`${LEADS[act]}: git does not take it.`, advice: say`${fault.message}` }
 }
 
@@ -87,5 +87,5 @@ export function notWritten(): Phrase {
 
 /** A commit has to say what it is. */
 export function noMessage(act: WriteAct): Refusal {
-  return { code: 'not-allowed', message: say`${LEADS[act]}: the message is empty.`, advice: say`Say in a line what the commit does.` }
+  return { code: 'invalid-request', message: say`${LEADS[act]}: the message is empty.`, advice: say`Say in a line what the commit does.` }
 }

@@ -1,5 +1,7 @@
 /** One of each thing that the words can say, and the variants that differ: what the snapshot is made of. */
+
 import * as words from '../../../src/queue/words/index.ts'
+import * as writing from '../../../src/queue/words/writing.ts'
 import { commit, did } from '../made-up.ts'
 
 export const NOW = Date.UTC(2026, 10, 30, 14, 32)
@@ -410,7 +412,10 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
     words.tooLarge('the pack', '61 MB', '50 MB'),
   ],
   'rate-limited': [words.rateLimited(4 * MINUTE)],
-  'not-built': [words.mergeNotBuilt()],
+  'invalid-request': [
+    writing.noMessage('commit'),
+    writing.gitRefused('commit', { code: 'bad-path', message: 'No commit can hold the path .git/config.' }),
+  ],
 }
 
 export const audits: Samples<string, words.Phrase> = {
