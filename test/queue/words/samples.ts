@@ -168,6 +168,8 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'no-runners', ...repo, people, isOwner: true, queueOnlyBranch: branch },
   ],
   'not-allowed': [
+    writing.notAlone('push'),
+    writing.gitRefused('push', { code: 'bad-pack', message: 'A pack is broken.' }),
     { key: 'not-allowed', people },
     { key: 'not-allowed', people: [alice] },
   ],
@@ -369,8 +371,9 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
   ],
   'wrong-gateway': [words.wrongGateway('push', repo, 'did:web:other.example')],
   'not-lander': [words.notLander(carol, runner), words.notLander(carol, undefined)],
-  clock: [words.clockApart('queue', 'pds.example', -95_000)],
+  clock: [writing.clocksApart('commit', 'pds.example'), words.clockApart('queue', 'pds.example', -95_000)],
   'branch-moved': [
+    writing.tooBusy('push', repo),
     words.branchMoved(branch, tip),
     words.refMoved('land', 'refs/heads/main', { old: base, now: tip }),
     words.refMoved('land', 'refs/heads/main', { old: base, now: null }),
@@ -395,6 +398,9 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
   'requeue-limit': [words.requeueLimit()],
   'spaces-unsupported': [words.spacesUnsupported('pds.example')],
   'upstream-failed': [
+    writing.serverFailed('push', 'pds.example', 'silent', true),
+    writing.serverFailed('merge', 'pds.example', 'unclear', false),
+    writing.repositoryUnreadable('merge', repo, { message: 'A pack is broken.' }),
     words.notMergeable('queue', { of: 'target', code: 'bad-ref', message: '"main" is listed twice.', passing: false }, { branch, repo }),
     words.notMergeable('queue', { of: 'head', code: 'failed', message: 'git could not index a pack.', passing: true }, { branch, repo }),
     words.notMergeable('queue', { of: 'head', code: 'bad-pack', message: 'A pack is corrupt.', passing: false }, { branch, repo }),
@@ -411,7 +417,7 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
     words.notMergeable('queue', { of: 'merge', code: 'too-large', message: 'It holds too much.', passing: false }, { branch, repo }),
     words.tooLarge('the pack', '61 MB', '50 MB'),
   ],
-  'rate-limited': [words.rateLimited(4 * MINUTE)],
+  'rate-limited': [writing.serverLimits('push', 'pds.example', 4 * MINUTE), words.rateLimited(4 * MINUTE)],
   'invalid-request': [
     writing.noMessage('commit'),
     writing.gitRefused('commit', { code: 'bad-path', message: 'No commit can hold the path .git/config.' }),
