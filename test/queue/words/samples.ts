@@ -168,8 +168,6 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'no-runners', ...repo, people, isOwner: true, queueOnlyBranch: branch },
   ],
   'not-allowed': [
-    writing.notAlone('push'),
-    writing.gitRefused('push', { code: 'bad-pack', message: 'A pack is broken.' }),
     { key: 'not-allowed', people },
     { key: 'not-allowed', people: [alice] },
   ],
@@ -306,6 +304,8 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
     words.headGone('merge', 'row-labels', repo),
   ],
   'not-allowed': [
+    writing.notAlone('push'),
+    writing.gitRefused('push', { code: 'bad-pack', message: 'A pack is broken.' }),
     words.notAllowed('push', people),
     words.notARef('push', 'refs/notes/commits'),
     words.namedTwice('push', 'refs/heads/main'),
