@@ -20,6 +20,7 @@ const needed = [
   'src/git/ref-names.ts',
   'test/queue/*.ts',
   'test/server/gateway-rules*.ts',
+  'test/server/gateway-attacks/*.ts',
 ]
 
 export default {

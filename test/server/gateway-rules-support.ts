@@ -193,3 +193,18 @@ export function assertRefused(verdict: MoveVerdict | undefined, expected: Expect
   )
   assert.match(text, expected.says)
 }
+
+/** A change of a question that is let through, and what is said to it. */
+export interface Attack {
+  from: () => Case
+  change: (it: Case) => void
+  /** Which move is looked at; the first. */
+  move?: number
+  expected: Expected | ((it: Case) => Expected)
+}
+
+/** Attacks by what they are called. */
+export type Attacks = Readonly<Record<string, Attack>>
+
+/** The first commit of the batch, and the pull that it lands. */
+export const members = (it: Case) => ({ commit: FIRST, pull: it.pears })
