@@ -351,3 +351,22 @@ test('a write whose answer was lost is found by reading, and the form sent again
   assert.equal(again.headers.location, `${path}?done=already&at=collaborators#collaborators`)
   assert.equal((await people.alice.get('dev.knotless.repo', 'bench'))?.cid, before)
 })
+
+test('a form that is refused though its section has nothing to show says so all the same', async () => {
+  await reset()
+  const { _csrf = '' } = formOn((await alice.page(path)).text, 'general').fields
+  const sent = await alice.visitor.post(`${server.url}${path}/void`, { _csrf, did: people.bob.did })
+  assert.equal(sent.status, 422)
+  assert.match(alertOn(sent.text), /^Not done: what is remembered of .* was changed meanwhile\./)
+})
+
+test('the address that a refused form leaves in the browser leads back to the page when it is opened again', async () => {
+  await reset()
+  const refused = await alice.edit(path, 'add-collaborator', { handle: 'nobody at all' })
+  assert.equal(refused.status, 422)
+  for (const form of ['add-collaborator', 'general', 'protection', 'take-back', 'accept', 'void']) {
+    const again = await alice.page(`${path}/${form}`)
+    assert.deepEqual([again.status, again.headers.location], [303, path], form)
+  }
+  assert.equal((await alice.page(`${path}/nothing`)).status, 404)
+})

@@ -43,3 +43,21 @@ test('what a link to a pull shows elsewhere says where it stands, whose it is an
   assert.match(text, /<meta property="og:title" content="Open · [^"]+ · alice\.test\/orchard">/)
   assert.match(text, /<meta property="og:description" content="Open\. By carol\.test, onto main\.">/)
 })
+
+test('addresses that only forms are sent to lead to the page of the form', async () => {
+  const [uri = ''] = orchard.pulls
+  const pull = `/alice.test/orchard/pulls/carol.test/${uri.slice(uri.lastIndexOf('/') + 1)}`
+  for (const [path, page] of [
+    [`${pull}/queue`, pull],
+    [`${pull}/merge?x=1`, pull],
+    ['/settings/delegation/give', '/settings'],
+    ['/settings/delegation/withdraw', '/settings'],
+    ['/settings/sessions/abc/end', '/settings'],
+    ['/settings/sessions/end-others', '/settings'],
+  ] as const) {
+    const { status, location } = await get(path)
+    assert.deepEqual([status, location], [303, page], path)
+  }
+  for (const path of [`${pull}/nothing`, '/settings/delegation/nothing']) assert.equal((await get(path)).status, 404, path)
+  assert.equal((await get('//evil.example/settings/general')).location ?? '/', '/')
+})

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
 import { createPageContext } from './create.ts'
+import { addFormAddresses } from './form-addresses.ts'
 import { addHomePage } from './home-page.ts'
 import { addPullActions } from './pull-actions.ts'
 import { addPullPage } from './pull-page.ts'
@@ -19,4 +20,5 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addQueuePage(app, pages)
   addPullPage(app, pages)
   addPullActions(app, pages)
+  addFormAddresses(app)
 }

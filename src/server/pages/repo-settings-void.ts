@@ -17,7 +17,6 @@ import { readNow } from './repo-settings-write.ts'
 const query = {
   type: 'object',
   properties: { did: { type: 'string', maxLength: 2_048 }, was: { type: 'string', maxLength: 8_192 } },
-  required: ['did'],
 } as const
 
 /** Pulls that are named in the question; more are counted. */
@@ -27,7 +26,7 @@ const CLOSED = 100
 
 /** The question before a former account is made void: what would come back by it (HON-5). */
 export function addVoid(app: FastifyInstance, ctx: PageContext): void {
-  app.get<{ Params: RepoParams; Querystring: { did: string; was?: string } }>(
+  app.get<{ Params: RepoParams; Querystring: { did?: string; was?: string } }>(
     '/:owner/:name/settings/void',
     { schema: { params: repoParams, querystring: query } },
     async (request, reply) => {
@@ -35,11 +34,13 @@ export function addVoid(app: FastifyInstance, ctx: PageContext): void {
       if ('sent' in asked) return asked.sent
       if ('offered' in asked) return sendNotOwner(ctx, request, reply, asked.at)
       const { at } = asked
-      const { did, was = '' } = request.query
+      const { did = '', was = '' } = request.query
       const fresh = await readNow(ctx, at.row.uri)
       const record = fresh.ok ? fresh.record : at.view.record
       reply.header('cache-control', 'no-store')
-      if (record.value.former?.some(entry => entry.did === did) !== true) return reply.redirect(`${settingsPath(at)}#former`, 303)
+      if (record.value.former?.some(entry => entry.did === did) !== true) {
+        return reply.redirect(did === '' ? settingsPath(at) : `${settingsPath(at)}#former`, 303)
+      }
       const repo = `${accountName(at.head.owner)}/${at.head.name}`
       const frame = {
         ...frameOf(ctx, request, { title: says.settingsTitle(repo), description: says.settingsDescription }),
