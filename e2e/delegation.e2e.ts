@@ -49,7 +49,7 @@ test('GWY-1 GWY-7 alice delegates on Settings through her own server’s page, b
     await tab.page.getByRole('button', { name: /^Continue at / }).click()
     await atOwnServer(tab.page, world.people.alice)
     assert.equal(tab.page.url(), world.url('/settings#delegation'))
-    assert.match(await main(tab), /Given This server may write to your account since .*, until .* at the latest/)
+    assert.match(await main(tab), /Given This server may write to your account\. You gave it that right on .*, until .* at the latest/)
     assert.equal(state(), 'given')
     noteSome()
     await tab.visit('/settings')
@@ -68,7 +68,9 @@ test('GWY-1 GWY-7 alice delegates on Settings through her own server’s page, b
     })
     await sheet(tab).getByRole('button', { name: 'Withdraw delegation' }).click()
     await sheet(tab).getByText('You took it back').waitFor()
-    assert.deepEqual(asked, ['Withdraw the delegation? The next landing on your branches is refused.'])
+    assert.deepEqual(asked, [
+      'Withdraw the delegation? From then on this server refuses merges, pushes and landings in all your repositories.',
+    ])
     assert.equal(state(), 'withdrawn')
     assert.match(await main(tab), /1 repository waits for it: alice\.test\/orchard with 2 queued\./)
     await lookAt(tab, 'delegation-withdrawn', undefined, twoLooks)

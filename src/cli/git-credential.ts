@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
@@ -10,7 +11,9 @@ import { asWebFetch } from '../atproto/web-fetch.ts'
 import { createWriter } from '../atproto/writer.ts'
 import { isLoopbackHost } from '../server/config-values.ts'
 
-const usage = `Usage: git config credential.helper '!knotless git-credential'
+const root = resolve(import.meta.dirname, '../..')
+
+const usage = `Usage: git config credential.helper '!sh "${root}/scripts/with-node.sh" "${root}/src/cli/main.ts" git-credential'
 
 Gives git the password that it pushes with: a token that the account's own server signs, good for one push and a minute. The account is
 KNOTLESS_HANDLE with KNOTLESS_PASSWORD, an app password. KNOTLESS_PLC, KNOTLESS_HANDLE_RESOLVER and KNOTLESS_ALLOW_LOOPBACK are as for

@@ -84,14 +84,18 @@ function ended(view: RepositoryView, pull: PullView, stands: Standing): Shown | 
   }
 }
 
-function landedIn(view: RepositoryView, pull: PullView): { size?: number | undefined; checked: boolean; queuedBy?: string | undefined } {
+function landedIn(
+  view: RepositoryView,
+  pull: PullView,
+): Pick<Extract<BoxParts, { key: 'merged' }>, 'size' | 'unqueued' | 'checked' | 'queuedBy'> {
   const record = pull.stateRecord
   const tip = record?.value.batch
-  const before = pull.history.filter(({ rkey, value }) => value.state === 'queued' && (record === undefined || rkey < record.rkey))
-  const queuedBy = before.at(-1)?.did
+  const before = pull.history.filter(({ rkey }) => record === undefined || rkey < record.rkey)
+  const queuedBy = before.findLast(({ value }) => value.state === 'queued')?.did
   if (tip === undefined) return { checked: false, queuedBy }
   const shared = [...view.pulls.values()].filter(other => other.state === 'merged' && other.stateRecord?.value.batch === tip)
-  return { size: shared.length, checked: false, queuedBy }
+  const unqueued = shared.length === 1 && record?.did === view.roles.owner && before.at(-1)?.value.state !== 'queued'
+  return { size: shared.length, unqueued, checked: false, queuedBy }
 }
 
 function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: Standing): Shown | undefined {
@@ -177,7 +181,9 @@ function hindered(view: RepositoryView, pull: PullView, asking: Asking): Shown |
   }
   const delegation = lacksDelegation(view, asking.gateway)
   if (delegation !== undefined) {
-    const parts: BoxParts = isOwner ? { key: 'gateway-owner', branch } : { key: 'gateway-other', owner: repo.owner }
+    const parts: BoxParts = isOwner
+      ? { key: 'gateway-owner', branch, delegation }
+      : { key: 'gateway-other', owner: repo.owner, delegation, settingsUrl: asking.gateway?.settingsUrl }
     return { parts, since: lackingSince(delegation) }
   }
   if (view.roles.runners.length === 0) {

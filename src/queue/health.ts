@@ -30,7 +30,8 @@ function first(view: RepositoryView, branch: BranchView, asking: Asking): { part
   const delegation = lacksDelegation(view, asking.gateway)
   if (delegation !== undefined) {
     const since = lackingSince(delegation)
-    return { parts: { kind: 'not-delegated', owner, isOwner, since, now: asking.now }, since }
+    const settingsUrl = asking.gateway?.settingsUrl
+    return { parts: { kind: 'not-delegated', owner, isOwner, since, now: asking.now, settingsUrl }, since }
   }
   if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
   if (view.lander?.record?.value.stoppedAt !== undefined) return { parts: { kind: 'stopping', lander: did } }

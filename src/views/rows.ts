@@ -96,7 +96,7 @@ export function rowTexts({ label, time, words, now }: Tools) {
     },
 
     /** Whether the owner lets a gateway write. */
-    delegation: (given: boolean) => (given ? gatewayLabels.given : healthLabels['not-delegated']),
+    delegation: (given: boolean) => (given ? gatewayLabels.delegated : healthLabels['not-delegated']),
 
     /** A workflow that failed. */
     failed: (check: { workflow: string; status: string }) => {

@@ -117,7 +117,7 @@ test('--reset begins afresh, --empty without repositories; SIGTERM stops it with
   assert.notEqual(file.accounts.alice.did, first.accounts.alice.did)
   assert.deepEqual(file.repos, [])
   assert.match(demo.out(), /Of no effect yet.*: --batch\./)
-  assert.match(demo.out(), /alice\.test has to let the server write for her/)
+  assert.match(demo.out(), /Until alice\.test gives the delegation on [^ ]+\/settings, nothing can be queued/)
   demo.child.kill('SIGTERM')
   assert.equal(await demo.ended, 0)
   assert.equal(demo.err(), '')

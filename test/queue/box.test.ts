@@ -82,6 +82,18 @@ test('STA-5 marked merged but not there comes before everything, and landing sta
   ])
 })
 
+test('what somebody merged through the gateway is no batch, though it is recorded as one of one by the owner’s account', () => {
+  const { history, pull } = open()
+  history.queued(carol, pull)
+  history.left(carol, pull)
+  history.merged(alice, pull, { commit: LOW, batch: LOW })
+  history.tip({ contains: new Map([[LOW, true]]) })
+  assert.deepEqual(
+    said(history, pull)[2],
+    'Merged on its own, not through a queue. The commit names who merged it; alice.test’s account records it.',
+  )
+})
+
 test('merged says in which batch, by whom, and who had queued it', () => {
   const { history, pull } = open()
   const other = history.pull(dave)
@@ -211,7 +223,7 @@ test('ADM-2 without runners pulls are merged by hand, by whom; PRO-4 on a queue-
     'No runner lands pulls here',
     'alice.test/orchard names no runner, so its pulls are merged by hand by alice.test, bob.test and carol.test.',
   ])
-  assert.match(said(history, pull, { caller: alice })[2] ?? '', /Name a runner, and pulls can be queued\.$/)
+  assert.match(said(history, pull, { caller: alice })[2] ?? '', /Name a runner in its settings, and pulls can be queued\.$/)
   history.edit({ protections: [{ branch: 'main', queue: true }] })
   assert.match(said(history, pull)[2] ?? '', /main takes pulls only through the queue, so nothing lands until a runner is named/)
 })

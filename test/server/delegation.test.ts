@@ -95,7 +95,7 @@ test('GWY-1 an owner gives a delegation on Settings over the consent page of the
   assert(given.state === 'given' && given.until !== undefined)
   assert.equal(given.until - given.since, 14 * DAY, 'two weeks, as public clients have')
   const page = await onSettings(visitor)
-  assert.match(page, /Given<\/span> This server may write to your account since/)
+  assert.match(page, /Given<\/span> This server may write to your account\. You gave it that right on/)
   assert.match(page, /Withdraw delegation/)
 })
 
@@ -121,7 +121,7 @@ test('GWY-7 Settings say that a delegation covers all repositories, what it allo
   await delegate(visitor, server.url, alice)
   const page = await onSettings(visitor)
   assert.match(page, /It covers all repositories of your account/)
-  assert.match(page, /may write to your account since <time[^>]*>[^<]*<\/time>, until <time/)
+  assert.match(page, /may write to your account\. You gave it that right on <time[^>]*>[^<]*<\/time>, until <time/)
   assert.match(page, /record those pulls as merged/)
   assert.match(page, /touch anything that is not a knotless record/)
   assert.match(page, /Taking it back works at once/)

@@ -269,7 +269,7 @@ test('GWY-1 without a delegation git prints who has to give it and where', async
   await clone.commit({ 'a.txt': 'one\n' })
   const ran = await clone.push(bare.people.bob, 'HEAD:main')
   assert.deepEqual(said(ran), [
-    `remote: main: Ask alice.test to give the delegation in their settings (${bare.server.url}/settings).`,
+    `remote: main: Ask alice.test to give the delegation in their settings (${bare.server.url}/settings#delegation).`,
     '! [remote rejected] HEAD -> main (Not pushed: this server may not write for alice.test, as no delegation was given)',
   ])
   assert.equal((await planted.refs()).get('main'), planted.tip)

@@ -18,7 +18,7 @@ const presses: Readonly<Record<string, string>> = {
   'queued-flight': 'Leave queue',
   'queued-stranded': 'Leave queue',
   ejected: 'Add again',
-  'gateway-owner': 'Open settings',
+  'gateway-owner': 'Open your settings',
   'signed-out': 'Add to merge queue',
   ready: 'Add to merge queue',
   'ready-running': 'Add to merge queue',
@@ -189,6 +189,6 @@ test('GWY-7 where the owner has not delegated, whoever would merge is told so, a
   assert.deepEqual(pressable(other), [])
   assert.match(other.text, /Not merged: this server may not write for/)
   const owner = pullPage({ ...model, can, isOwner: true, gateway: { delegated: false, settingsUrl: 'https://queue.example/settings' } })
-  assert.deepEqual(pressable(boxOf(owner)), ['Open settings'])
+  assert.deepEqual(pressable(boxOf(owner)), ['Open your settings'])
   assert.equal(boxOf(pullPage({ ...model, can, mayMerge: false })).text.includes('Not merged'), false)
 })

@@ -46,7 +46,7 @@ It runs until Ctrl-C; a second start finds everything as it was.
   --port N            the server's port (2590); PLC, PDS and Jetstream take N-8, N-7 and N-6; 0 picks free ones
   --reset             start afresh: throw away what is kept in the data folder
   --ready-file PATH   write this file when everything answers
-  --no-delegation     leave it to you to let the gateway write for alice.test
+  --no-delegation     leave it to you to let the server write for alice.test, on her settings page
   --batch N           pulls in a batch, 1 to 50
   --depth N           batches at a time, 1 or 2
   --notice TIME       how often the runner looks by itself, such as 30s

@@ -81,7 +81,7 @@ async function getReady(flags: Flags, around: Surroundings, network: Network, se
   const file = describeNetwork(network, server, people, samples)
   writeNetworkFile(join(network.dataDir, 'network.json'), file)
   if (flags.readyFile !== undefined) writeNetworkFile(flags.readyFile, file)
-  around.say(words.welcome(file, network.dataDir))
+  around.say(words.welcome(file, network.dataDir, !flags.delegation))
   around.say(delegated)
   if (late) around.say(words.notIndexed)
   if (flags.runner && samples !== undefined) around.say(words.noRunner)

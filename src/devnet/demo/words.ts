@@ -22,8 +22,8 @@ export const words = {
   delegated: (server: string) =>
     `alice.test lets the server write for her, by a grant of two weeks that each start renews: ${server}/settings shows it and takes it back.`,
   notDelegated: (server: string) =>
-    `alice.test has to let the server write for her before anything can be queued or merged: ${server}/settings.`,
-  delegationFailed: (why: string) => `The delegation of alice.test did not come about (${why}); give it on the settings page.`,
+    `Until alice.test gives the delegation on ${server}/settings, nothing can be queued in her orchard, merged or pushed.`,
+  delegationFailed: (why: string) => `The delegation of alice.test did not come about (${why}); give it on her settings page.`,
   folderHeld: (path: string) => `Another demo runs on ${path}: stop it, or take another folder with --data.`,
   serverUnstarted: (why: string) => `The server could not be started: ${why}`,
   serverEnded: (how: string, logPath: string, last: string) =>
@@ -33,7 +33,7 @@ export const words = {
   welcome,
 }
 
-function welcome(file: NetworkFile, dataDir: string): string {
+function welcome(file: NetworkFile, dataDir: string, delegating: boolean): string {
   const orchard = file.repos.find(repo => repo.name === 'orchard')
   const people = Object.entries(file.accounts).map(
     ([name, { handle, password }]) => `  ${handle.padEnd(13)} ${password.padEnd(18)} ${roles[name] ?? ''}`,
@@ -50,7 +50,7 @@ function welcome(file: NetworkFile, dataDir: string): string {
     'Log in there with a handle. The password goes to the account’s own server:',
     ...people,
     '',
-    ...(orchard === undefined ? [] : tries(file, dataDir)),
+    ...(orchard === undefined ? [] : tries(file, dataDir, delegating)),
     `Addresses and passwords for programs: ${join(dataDir, 'network.json')}`,
   ].join('\n')
 }
@@ -67,15 +67,18 @@ function quoted(path: string): string {
   return `"${path.replace(/["\\$`]/g, '\\$&')}"`
 }
 
-function tries(file: NetworkFile, dataDir: string): string[] {
+/** `delegating`: that comes first, since nothing else works without. */
+function tries(file: NetworkFile, dataDir: string, delegating: boolean): string[] {
   return [
     'Try:',
+    ...(delegating ? [`  As alice.test, give the delegation on ${file.server}/settings: the rest is refused until then.`] : []),
     '  As bob.test, open two pulls and add each to the merge queue: 1st and 2nd of 2. Take the first out again.',
     '  Open “Rootstocks: say how high they grow, in feet”: it cannot be added, and its box names the file that conflicts.',
     '  As mallory.test, open any of them: its box says who may add it.',
     `  As bob.test, merge the pull of ${file.server}/${handles.alice}/almanac, which names no runner: the button is on its page.`,
-    '  As alice.test, withdraw the delegation on Settings: whoever merges or queues is told that, and where she gives it.',
-    `  Push as bob.test, from a clone: git -c credential.helper=${helper(dataDir)} push`,
+    `  As alice.test, withdraw the delegation on ${file.server}/settings: whoever merges or queues is told that, and where she gives it.`,
+    `  As alice.test, let main take pulls only through the queue, on ${file.server}/${handles.alice}/orchard/settings; then push as bob.test.`,
+    `  Commit something in a clone and push it as bob.test: git -c credential.helper=${helper(dataDir)} push`,
     '',
   ]
 }

@@ -1,6 +1,7 @@
 /** What the merge box says: a headline, then why and what to do. */
 import type { Tone } from './labels.ts'
 import { clock, code, commit, count, join, list, ordinal, type Phrase, passedOf, place, repoName, say, who } from './phrase.ts'
+import { type NoDelegation, whyNone } from './refusals.ts'
 import { type StandingParts, standingWords } from './standing.ts'
 
 /** Commits are whole ids, people are DIDs, times milliseconds since 1970. */
@@ -12,6 +13,8 @@ export type BoxParts =
       by: string
       /** Size of the batch it landed in; absent when it landed in none. */
       size?: number | undefined
+      /** The owner’s account records it, and it was not queued: what a person merged through the gateway. */
+      unqueued?: boolean | undefined
       /** Every check of that batch is known to have passed. */
       checked: boolean
       queuedBy?: string | undefined
@@ -64,8 +67,9 @@ export type BoxParts =
       owner: string
       name: string
     }
-  | { key: 'gateway-owner'; branch: string }
-  | { key: 'gateway-other'; owner: string }
+  | { key: 'gateway-owner'; branch: string; delegation: NoDelegation }
+  /** `settingsUrl` is where the owner delegates. */
+  | { key: 'gateway-other'; owner: string; delegation: NoDelegation; settingsUrl?: string | undefined }
   | { key: 'no-runners'; owner: string; name: string; people: readonly string[]; isOwner: boolean; queueOnlyBranch?: string | undefined }
   | { key: 'not-allowed'; people: readonly string[] }
   | { key: 'signed-out'; people: readonly string[] }
@@ -213,13 +217,13 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
       return box(unreadableHeadline(parts), unreadableSays(parts))
     case 'gateway-owner':
       return box(
-        say`This server may not land pulls for you yet`,
-        say`You have not let it write to your account, so its queue cannot move ${parts.branch}. You can take that back at any time.`,
+        say`This server may not land pulls for you${parts.delegation.state === 'never' ? ' yet' : ''}`,
+        say`It may not write to your account, ${whyNone(parts.delegation)}, so its queue cannot move ${parts.branch}. Give the delegation in your settings; you can take it back at any time.`,
       )
     case 'gateway-other':
       return box(
         say`This server may not land pulls for ${who(parts.owner)}`,
-        say`${who(parts.owner)} has not let it write to their account. Ask them to do so in their settings.`,
+        say`It may not write to their account, ${whyNone(parts.delegation)}. Ask ${who(parts.owner)} to give the delegation in their settings${parts.settingsUrl === undefined ? '' : say` (${code(parts.settingsUrl)})`}.`,
       )
     case 'no-runners':
       return box(say`No runner lands pulls here`, noRunnersSays(parts))
@@ -257,6 +261,8 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
 }
 
 function mergedSays(parts: Extract<BoxParts, { key: 'merged' }>): Phrase {
+  if (parts.unqueued === true)
+    return say`Merged on its own, not through a queue. The commit names who merged it; ${who(parts.by)}’s account records it.`
   const how =
     parts.size === undefined
       ? say`${who(parts.by)} merged it by hand.`
@@ -293,7 +299,7 @@ function aheadSays(parts: Extract<BoxParts, { key: 'in-ahead' }>): Phrase {
 
 function noRunnersSays(parts: Extract<BoxParts, { key: 'no-runners' }>): Phrase {
   const name = repoName(parts.owner, parts.name)
-  const advice = parts.isOwner ? say`Name a runner, and pulls can be queued.` : undefined
+  const advice = parts.isOwner ? say`Name a runner in its settings, and pulls can be queued.` : undefined
   if (parts.queueOnlyBranch !== undefined) {
     return join(
       say`${name} names no runner, and ${parts.queueOnlyBranch} takes pulls only through the queue, so nothing lands until a runner is named or the rule is lifted.`,

@@ -4,20 +4,22 @@ import { ago, code, count, list, type Phrase, repoName, say } from './phrase.ts'
 
 const day = (time: number): Phrase => say`${{ time, form: 'day' }}`
 
+const idle = 'nothing can be pushed to your repositories or merged in them here, and only you yourself can land their queues'
+
 /** Where a delegation stands, to the owner. `host` is the server that keeps the account. */
 export function delegationWords(delegation: DelegationState, host: string | undefined): Phrase {
   const server = host === undefined ? say`your account’s server` : say`${code(host)}`
   switch (delegation.state) {
     case 'never':
-      return say`This server writes nothing for you yet, so a lander that is not you cannot land anything on your branches.`
+      return say`This server writes nothing for you yet: ${idle}.`
     case 'given': {
-      const until = delegation.until === undefined ? say`` : say`, until ${day(delegation.until)} at the latest, when ${server} lets it end`
-      return say`This server may write to your account since ${day(delegation.since)}${until}.`
+      const until = delegation.until === undefined ? say`` : say`, until ${day(delegation.until)} at the latest, when ${server} ends it`
+      return say`This server may write to your account. You gave it that right on ${day(delegation.since)}${until}.`
     }
     case 'withdrawn':
-      return say`You took it back ${ago(delegation.at)}. This server writes nothing for you, so queues on your branches cannot land.`
+      return say`You took it back ${ago(delegation.at)}. This server writes nothing for you any more: ${idle}.`
     case 'lost':
-      return say`${lostWords(delegation.why, delegation.at, server)} This server writes nothing for you, so queues on your branches cannot land.`
+      return say`${lostWords(delegation.why, delegation.at, server)} This server writes nothing for you any more: ${idle}.`
   }
 }
 
@@ -34,22 +36,22 @@ function lostWords(why: 'revoked' | 'expired' | 'moved', at: number, server: Phr
 
 /** What a delegation is for, and what it covers. */
 export const delegationSays = {
-  what: say`A lander that is not you cannot move your branches: your server takes writes from you alone. With a delegation, this server’s gateway writes for you, and only what the rules below let through.`,
+  what: say`Your account takes writes from you alone, so a runner cannot land queued pulls in your repositories, and collaborators cannot push or merge. With a delegation this server writes for them, as your gateway: only what the rules below let through, and each write is listed at the end of this page.`,
   covers: say`It covers all repositories of your account, those of today and those to come; a repository that names another gateway is left alone.`,
   may: [
-    say`move a branch to a batch of queued pulls that passed its checks`,
+    say`land queued pulls on your branches, in batches that passed their checks`,
     say`record those pulls as merged, and close the issues they name`,
-    say`make a commit, a push or a merge that an owner or collaborator asked for, where the branch allows it`,
-    say`put a pull back into the queue that was turned away for no fault of its own`,
+    say`push, merge and commit what you or a collaborator ask for, where the branch allows it`,
+    say`put a pull back into the queue when it was turned away for no fault of its own`,
   ],
   mayNot: [
     say`force or delete your default branch or one with a rule`,
-    say`move a queue-only branch for anybody but its lander, and for a named runner only to what it has merged itself and compared`,
+    say`move a branch that takes pulls only through the queue for anybody but its lander, and for a named runner only to what it has merged itself and compared`,
     say`touch anything that is not a knotless record: posts, profile, follows`,
     say`read or change your password, or give this right to anyone else`,
   ],
   withdraw: say`Taking it back works at once: the next write is refused, and pulls that were about to land are ejected with that reason.`,
-  confirm: 'Withdraw the delegation? The next landing on your branches is refused.',
+  confirm: 'Withdraw the delegation? From then on this server refuses merges, pushes and landings in all your repositories.',
   exactly: (host: string | undefined) =>
     say`You are sent to ${host === undefined ? say`your account’s server` : code(host)}, which shows exactly what you allow.`,
   asks: (host: string) =>

@@ -23,7 +23,7 @@ export type HealthParts =
   | { kind: 'never-lander'; lander: string; owner: string; isOwner: boolean; queued: number }
   | { kind: 'stall'; since: number; lander: string; seenAt: number; said?: string | undefined; owner: string }
   | { kind: 'churn'; drops: number; since: number; now: number; branch: string; cause?: Phrase | undefined }
-  | { kind: 'not-delegated'; owner: string; isOwner: boolean; since?: number | undefined; now: number }
+  | { kind: 'not-delegated'; owner: string; isOwner: boolean; since?: number | undefined; now: number; settingsUrl?: string | undefined }
   | { kind: 'no-runners'; owner: string; name: string; isOwner: boolean }
   | { kind: 'unchecked'; branch: string; commit?: string | undefined; since?: number | undefined }
   | { kind: 'stopping'; lander: string }
@@ -109,7 +109,7 @@ export function healthWords(parts: HealthParts): HealthWords {
         say`this server may not write for ${whom}${since}, so it cannot land anything here.`,
         parts.isOwner
           ? say`Give the delegation in your settings. What is waiting keeps its place.`
-          : say`Ask ${who(parts.owner)} to give the delegation. What is waiting keeps its place.`,
+          : say`Ask ${who(parts.owner)} to give the delegation in their settings${parts.settingsUrl === undefined ? '' : say` (${code(parts.settingsUrl)})`}. What is waiting keeps its place.`,
       )
     }
     case 'no-runners':

@@ -104,6 +104,8 @@ export const healthLabels: Readonly<Record<HealthKind, Label>> = {
 /** Of settings and the audit log. */
 export const gatewayLabels = {
   given: label('Given', 'shield-check', 'success'),
+  /** The same, said of a repository. */
+  delegated: label('Delegated', 'shield-check', 'success'),
   never: label('Not given', 'shield-slash', 'neutral'),
   withdrawn: label('Withdrawn', 'shield-slash', 'neutral'),
   lost: label('Lost', 'shield-slash', 'danger'),

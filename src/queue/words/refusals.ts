@@ -249,7 +249,8 @@ export function notDelegated(
   }
 }
 
-function whyNone(delegation: NoDelegation): Phrase {
+/** Why there is none, after what cannot be done without: "…, as no delegation was given". */
+export function whyNone(delegation: NoDelegation): Phrase {
   if (delegation.state === 'never') return say`as no delegation was given`
   if (delegation.state === 'withdrawn') return say`as the delegation was withdrawn ${ago(delegation.at)}`
   switch (delegation.why) {

@@ -9,13 +9,13 @@ export const settingsDescription = 'Runners, collaborators, protection and gatew
 
 export const sections = {
   general: say`What the repository is, and the branch that pulls go onto unless they say otherwise.`,
-  runners: say`Who checks pulls and lands the queue. A runner whose own account may push lands; otherwise the first named one does.`,
-  collaborators: say`They may queue, leave, merge and close, as you may. When you remove one, what they queued drops out at once; what they took out stays out.`,
+  runners: say`Who checks pulls and lands the queue. A runner that is also the owner or a collaborator lands; if none is, the first one named does.`,
+  collaborators: say`They may queue pulls, take them out, merge, push and close. When you remove one, what they queued drops out at once; what they took out stays out.`,
   former: say`Accounts that were taken out. What they took out of the queue or closed still counts, up to the day they left. Make one void if it should not.`,
-  protection: say`A rule is for one branch, by its exact name. It does not hold your own pushes.`,
-  queueOnly: say`pulls land only by the queue: nobody merges one or pushes past it, collaborators neither.`,
-  pinned: say`a pull of somebody who may not queue is taken out when it changes after it was queued, until somebody looks and queues it again.`,
-  gateway: say`The server that writes to your account for a runner that is not you, and for collaborators who merge. It lands nothing that breaks the rules.`,
+  protection: say`A rule is for one branch, by its exact name. It does not bind your own pushes.`,
+  queueOnly: say`nobody merges a pull or pushes past it, not even a collaborator.`,
+  pinned: say`when a pull by somebody who may not queue changes after it was queued, it is taken out until somebody who may looks and queues it again.`,
+  gateway: say`The server that writes to your account for a runner that is not you, and for collaborators who push or merge. It lands nothing that breaks the rules.`,
   transfer: say`Both owners have to say it: you offer the repository here, and the new owner accepts it on this same page. Until then nothing changes.`,
 } as const
 

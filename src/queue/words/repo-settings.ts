@@ -1,5 +1,5 @@
 /** Refusals of the forms on Repository settings: that nothing was written and why, then what to do. */
-import { code, count, type Phrase, say, who } from './phrase.ts'
+import { code, count, type Phrase, type PhrasePart, repoName, say, who } from './phrase.ts'
 
 export interface SettingsRefusal {
   code: string
@@ -11,9 +11,26 @@ type Role = 'collaborator' | 'runner'
 
 const again = say`The page shows how it is now. If you still want your change, make it again.`
 
+const SHOWN = 80
+
+/** What somebody typed, on one line and no longer than can be read at a glance. */
+function typed(text: string): PhrasePart {
+  const clean = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return code([...clean].length > SHOWN ? `${[...clean].slice(0, SHOWN).join('')}…` : clean)
+}
+
+/** The repository of an AT-URI, by its owner and name; another text as it is. */
+function offeredTo(uri: string): PhrasePart {
+  const [, owner, name] = /^at:\/\/(did:[^/]+)\/[^/]+\/([^/]+)$/.exec(uri) ?? []
+  return owner === undefined || name === undefined ? typed(uri) : repoName(owner, name)
+}
+
 function changed(message: Phrase): SettingsRefusal {
   return { code: 'record-changed', message, advice: again }
 }
+
+/** Headline of the page that somebody else asked for. */
+export const ownersPage = 'For the owner alone'
 
 export const notYours = 'Only the owner sees and changes the settings of a repository.'
 
@@ -50,7 +67,7 @@ export function transferChanged(now: string | undefined): SettingsRefusal {
   return changed(
     now === undefined
       ? say`Not done: the transfer was taken back meanwhile.`
-      : say`Not done: the repository was offered to ${code(now)} meanwhile.`,
+      : say`Not done: the repository was offered to ${offeredTo(now)} meanwhile.`,
   )
 }
 
@@ -110,7 +127,7 @@ export function notFound(lead: string, found: { code: string; message: string; a
 export function badBranch(branch: string): SettingsRefusal {
   return {
     code: 'bad-ref',
-    message: say`Not saved: ${code(branch)} is no name of a branch.`,
+    message: say`Not saved: ${typed(branch)} is no name of a branch.`,
     advice: say`Write it as git does, without refs/heads/. Patterns such as release/* are not taken: a rule is for one branch.`,
   }
 }
@@ -118,7 +135,7 @@ export function badBranch(branch: string): SettingsRefusal {
 export function noSuchBranch(branch: string): SettingsRefusal {
   return {
     code: 'branch-not-found',
-    message: say`Not saved: there is no branch ${code(branch)}.`,
+    message: say`Not saved: there is no branch ${typed(branch)}.`,
     advice: say`Push it first, or pick another.`,
   }
 }
@@ -137,7 +154,7 @@ export function badGateway(text: string): SettingsRefusal {
     message:
       text === ''
         ? say`Not saved: another server is named by its DID, and none was given.`
-        : say`Not saved: ${code(text)} is no DID of a server.`,
+        : say`Not saved: ${typed(text)} is no DID of a server.`,
     advice: say`It begins with did:web: or did:plc:.`,
   }
 }
@@ -145,7 +162,10 @@ export function badGateway(text: string): SettingsRefusal {
 export function badName(name: string): SettingsRefusal {
   return {
     code: 'bad-request',
-    message: say`Not offered: ${code(name)} is no name of a repository.`,
+    message:
+      name.trim() === ''
+        ? say`Not offered: it needs a name in the other account, and none was given.`
+        : say`Not offered: ${typed(name)} is no name of a repository.`,
     advice: say`Letters, digits, dots, hyphens, colons and underscores.`,
   }
 }

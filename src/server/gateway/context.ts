@@ -11,7 +11,9 @@ import { createKeyedLock, type KeyedLock } from '../actions/keyed-lock.ts'
 import type { Config } from '../config.ts'
 import type { Ids } from '../ids.ts'
 import type { PartLimits } from './account.ts'
-import type { Audit, Delegations } from './types.ts'
+import { delegationPath } from './facts.ts'
+import type { Gathered } from './gather.ts'
+import type { Audit, Delegations, Look } from './types.ts'
 
 /** What the gateway takes of the server's context. */
 export interface GatewayOptions {
@@ -37,6 +39,8 @@ export interface GatewayContext extends GatewayOptions {
   readonly partLimits: PartLimits
   /** The refs record that each repository's mirror was last brought to, by its CID. */
   readonly mirrored: LRUCache<string, string>
+  /** Repositories that somebody began to look at, and when by the process's own clock. */
+  readonly looks: WeakMap<Look, { at: number; gathered: Promise<Gathered> }>
   /** Work beside requests, to be waited for at the end. */
   readonly background: Set<Promise<void>>
 }
@@ -50,13 +54,14 @@ export function createGatewayContext(options: GatewayOptions): GatewayContext {
     locks: createKeyedLock(),
     partLimits: new Map(),
     mirrored: new LRUCache({ max: MIRRORS }),
+    looks: new WeakMap(),
     background: new Set(),
   }
 }
 
 /** Where an owner gives and takes back the delegation. */
 export function settingsUrl(ctx: Pick<GatewayOptions, 'config'>): string {
-  return `${ctx.config.publicUrl}/settings`
+  return `${ctx.config.publicUrl}${delegationPath}`
 }
 
 /** Host of the server that keeps an account. Rejects with an UpstreamError when that cannot be told. */

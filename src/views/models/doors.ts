@@ -102,6 +102,8 @@ export interface ErrorPage {
 export interface RefusedPage {
   frame: Frame
   repo?: RepoHead | undefined
+  /** Instead of "Not done", where nothing was to be done. */
+  headline?: string | undefined
   refused: RefusalWords
   /** Where to go on. */
   back: { href: string; name: string }

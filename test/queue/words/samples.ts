@@ -88,6 +88,7 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: true, queuedBy: carol },
     { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: false },
     { key: 'merged', branch, commit: tip, by: alice, checked: false },
+    { key: 'merged', branch, commit: tip, by: alice, size: 1, unqueued: true, checked: false },
   ],
   'merged-later': [
     { key: 'merged-later', branch, commit: tip, later: 2, head: 'row-labels' },
@@ -159,8 +160,19 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'unreadable', of: 'merge', code: 'too-large', message: 'It holds too much.', passing: false, branch, ...repo },
   ],
   'branch-gone': [{ key: 'branch-gone', branch: 'release/1.0', ...repo }],
-  'gateway-owner': [{ key: 'gateway-owner', branch }],
-  'gateway-other': [{ key: 'gateway-other', owner: alice }],
+  'gateway-owner': [
+    { key: 'gateway-owner', branch, delegation: { state: 'never' } },
+    { key: 'gateway-owner', branch, delegation: { state: 'lost', at: earlier(4), why: 'expired' } },
+  ],
+  'gateway-other': [
+    { key: 'gateway-other', owner: alice, delegation: { state: 'never' } },
+    {
+      key: 'gateway-other',
+      owner: alice,
+      delegation: { state: 'withdrawn', at: earlier(4) },
+      settingsUrl: 'https://queue.example/settings',
+    },
+  ],
   'no-runners': [
     { key: 'no-runners', ...repo, people, isOwner: false },
     { key: 'no-runners', ...repo, people, isOwner: true },
