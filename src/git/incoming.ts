@@ -197,21 +197,26 @@ function reason(stderr: string): string {
   return text === '' || /\/.*\//.test(text) ? 'it is corrupt' : text.slice(0, 200).replace(/[^\x20-\x7e]/g, '?')
 }
 
-/** An object of the quarantine that is larger than `most` bytes, as its header says it; or that the objects could not be listed. */
+/**
+ * An object of the quarantine that is larger than `most` bytes, as its header says it; or that the objects could not be listed. `note` is told of
+ * each object.
+ */
 export async function oversized(
   gitDir: string,
   quarantine: Quarantine,
   most: number,
   signal?: AbortSignal,
+  note?: (id: string, type: string) => void,
 ): Promise<{ refusal: GitRefusal; object?: { id: string; bytes: number } } | undefined> {
   let object: { id: string; bytes: number } | undefined
-  const run = await runGit(['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname) %(objectsize)'], {
+  const run = await runGit(['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname) %(objecttype) %(objectsize)'], {
     dir: gitDir,
     env: quarantine.alone,
     timeoutMs: 120_000,
     signal,
     onOutput: splitLines(80, line => {
-      const [id = '', size] = line.toString('latin1').split(' ')
+      const [id = '', type = '', size] = line.toString('latin1').split(' ')
+      note?.(id, type)
       if (Number(size) > most) object = { id, bytes: Number(size) }
       return object === undefined
     }),

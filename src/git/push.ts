@@ -7,8 +7,9 @@ import { adopt } from './adopt.ts'
 import type { Mirror } from './mirror.ts'
 import { objectTypes } from './objects.ts'
 import { type BuiltPack, buildPack, type LocalRepository, openLocal } from './pack-out.ts'
-import { sameRefs } from './packed-refs.ts'
+import { sameRefs, writtenRefs } from './packed-refs.ts'
 import { uploadParts } from './parts.ts'
+import { branchName } from './ref-names.ts'
 import { badTarget } from './ref-targets.ts'
 import { checkRefsRecord, type PackRow, type RefsRecord } from './refs-record.ts'
 import { type RefUpdate, updatedRecord, updatesFault } from './refs-update.ts'
@@ -34,6 +35,8 @@ export interface PushInput {
    * ends it as `refused`.
    */
   mayStill?: ((before: RefsRecord | undefined) => Promise<boolean>) | undefined
+  /** Commits that are known to be there, of those that refs are set to. */
+  commits?: ReadonlySet<string> | undefined
   /** A mirror of the repository that takes what was pushed; not to be held by `exclusive` meanwhile. */
   mirror?: Mirror | undefined
   /** For the jitter between tries: waits so many milliseconds; a number in 0..1. */
@@ -61,7 +64,7 @@ interface Push extends PushInput {
   scratch: string
   /** One and the same over all tries, so that a repeated put is a no-op (STO-7). */
   updatedAt: string
-  /** Types of the objects that were asked about; without one: not here. */
+  /** Types of the objects that were asked about, or are known; without one: not here. */
   types: Map<string, string | undefined>
   /** Where the refs were at first; only while they still are is it tried again (STO-6). */
   expected?: Map<string, string | null>
@@ -89,7 +92,7 @@ export async function pushRefs(input: PushInput): Promise<PushDone | GitRefusal>
   const scratch = join(input.mirror === undefined ? tmpdir() : join(input.mirror.dir, 'quarantine'), `${process.pid}-push-${randomUUID()}`)
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const updatedAt = input.now().toISOString()
-  const push: Push = { ...input, local: opened.local, scratch, updatedAt, types: new Map(), unsure: false, last: 'swap-lost' }
+  const push: Push = { ...input, local: opened.local, scratch, updatedAt, types: await knownTypes(input), unsure: false, last: 'swap-lost' }
   const clear = () => rm(scratch, { recursive: true, force: true })
   const done = await tryAll(push).catch(async (error: unknown) => {
     await clear()
@@ -100,6 +103,13 @@ export async function pushRefs(input: PushInput): Promise<PushDone | GitRefusal>
     return done
   }
   return { ...done, mirrored: await soon(takeOver(push, done.record).finally(clear)) }
+}
+
+/** What the mirror's refs are at is there, with all that it leads to; its branches are at commits. */
+async function knownTypes({ mirror, commits }: PushInput): Promise<Map<string, string>> {
+  const refs = mirror === undefined ? [] : [...(await writtenRefs(mirror))]
+  const branches = refs.filter(([name]) => branchName(name) !== undefined).map(([, commit]) => commit)
+  return new Map([...branches, ...(commits ?? [])].map(id => [id, 'commit']))
 }
 
 async function tryAll(push: Push): Promise<PushDone | GitRefusal> {

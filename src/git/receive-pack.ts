@@ -22,27 +22,42 @@ export interface ReceiveLimits {
   /** Milliseconds for all of it, the upload included; default 30 min. */
   timeoutMs?: number
   signal?: AbortSignal | undefined
+  /** What the refs are to be at, to be walked within bounds as `checkHeads` does: the first fault refuses the pack. */
+  heads?: readonly { old: string | null; new: string }[]
+  /** Commits that the mirror is known to have. */
+  known?: ReadonlySet<string>
 }
+
+/** A pack that was taken in. `commits` are those in it, as far as they are few. */
+export interface Received {
+  ok: true
+  quarantine: Quarantine
+  commits: ReadonlySet<string>
+}
+
+/** More commits of a pack than this are not remembered. */
+const mostCommits = 10_000
 
 /**
  * Takes a pack of a push, thin or not, into a quarantine before the mirror's objects, under git's strict check and with bounded memory and CPU
  * (STO-11): every object well formed and within its bound, every link leading to an object of the quarantine or the mirror. The mirror is not
  * touched. The quarantine is the caller's to close; of a refused pack none is left. A pack without a byte, as of a push that only deletes, is an
- * empty quarantine. Commits are to be looked at by `checkHeads` before anything walks their files.
+ * empty quarantine. Commits that are not among `heads` are to be looked at by `checkHeads` before anything walks their files.
  */
 export async function receivePack(
   mirror: Mirror,
   pack: AsyncIterable<Uint8Array>,
   limits: ReceiveLimits = {},
-): Promise<{ ok: true; quarantine: Quarantine } | GitRefusal> {
+): Promise<Received | GitRefusal> {
   const quarantine = await openQuarantine(mirror)
+  const commits = new Set<string>()
   let fault: GitRefusal | undefined = refuse('failed', words.gitFailed('index a pack'))
   try {
-    fault = await takeIn(mirror, quarantine, pack, limits)
+    fault = await takeIn(mirror, quarantine, pack, limits, commits)
   } finally {
     if (fault !== undefined) await quarantine.close()
   }
-  return fault ?? { ok: true, quarantine }
+  return fault ?? { ok: true, quarantine, commits }
 }
 
 async function takeIn(
@@ -50,6 +65,7 @@ async function takeIn(
   quarantine: Quarantine,
   pack: AsyncIterable<Uint8Array>,
   limits: ReceiveLimits,
+  commits: Set<string>,
 ): Promise<GitRefusal | undefined> {
   const source = pack[Symbol.asyncIterator]()
   let first: IteratorResult<Uint8Array>
@@ -59,7 +75,9 @@ async function takeIn(
   } catch {
     return refuse('bad-pack', words.uploadCutOff())
   }
-  if (first.done) return undefined
+  const place = { dir: mirror.dir, env: quarantine.env, signal: limits.signal }
+  const heads = limits.heads ?? []
+  if (first.done) return firstFault(await checkHeads(place, heads))
   const bytes = limits.bytes ?? 2 ** 30
   const run = await runGit(['index-pack', '--stdin', '--fix-thin', '--strict', '--threads=2', `--max-input-size=${bytes}`], {
     dir: mirror.dir,
@@ -75,10 +93,23 @@ async function takeIn(
     return indexFault(run, undefined)
   }
   const most = limits.objectBytes ?? outBounds.objectBytes
-  const big = await oversized(mirror.dir, quarantine, most, limits.signal)
-  if (big === undefined && most <= outBounds.objectBytes)
-    await markChecked(quarantine, run.stdout.toString('latin1').split('\t')[1]?.trim() ?? '')
-  return big?.refusal
+  const note = (id: string, type: string) => {
+    if (type === 'commit' && commits.size < mostCommits) commits.add(id)
+  }
+  // Nearly always there is one head, a commit of the pack on one of the mirror: its files are walked while the objects are listed.
+  const [only, more] = heads
+  const near = more === undefined && only?.old != null && limits.known?.has(only.old) === true ? { ...only, old: only.old } : undefined
+  const [big, walked] = await Promise.all([
+    oversized(mirror.dir, quarantine, most, limits.signal, note),
+    near && boundsFault(place, near.old, near.new),
+  ])
+  if (big !== undefined) return big.refusal
+  if (most <= outBounds.objectBytes) await markChecked(quarantine, run.stdout.toString('latin1').split('\t')[1]?.trim() ?? '')
+  return near !== undefined && commits.has(near.new) ? walked : firstFault(await checkHeads(place, heads))
+}
+
+function firstFault(faults: readonly (GitRefusal | undefined)[]): GitRefusal | undefined {
+  return faults.find(fault => fault !== undefined)
 }
 
 /** The stream from its first chunk on. Stopping early leaves the rest to whoever gave it, so that an answer can still be sent. */
@@ -103,6 +134,7 @@ export async function checkHeads(
   place: ObjectsPlace,
   heads: readonly { old: string | null; new: string }[],
 ): Promise<(GitRefusal | undefined)[]> {
+  if (heads.length === 0) return []
   const [only] = heads
   if (heads.length === 1 && only !== undefined && only.old !== null && isCommitId(only.old) && isCommitId(only.new)) {
     // Nearly always these are commits that are there: the files are walked while that is looked up.

@@ -46,7 +46,7 @@ async function makeCommit(ctx: GatewayContext, asked: Asked): Promise<Made> {
     const made = await commitIn(ctx, brought.mirror, quarantine.env, asked)
     if (!made.ok) return refuse(made.refusal)
     const done = await writeRefs(ctx, {
-      ...{ act: 'commit', caller, ground, mirror: brought.mirror, env: quarantine.env, along: [] },
+      ...{ act: 'commit', caller, ground, mirror: brought.mirror, env: quarantine.env, along: [], commits: new Set([made.id]) },
       updates: [{ name: move.name, commit: made.id, old: base, force: true }],
       entries: [auditEntry(ctx, ground, wish, { ...move, new: made.id }, verdict)],
       mayStill: () => stillMay(ctx, asked),

@@ -1,7 +1,7 @@
 import { createGatewayContext, type GatewayOptions, goOn } from './context.ts'
 import { createCommit } from './create-commit.ts'
 import { mergePull } from './merge-pull.ts'
-import { pushMoves } from './push.ts'
+import { beginLook, pushMoves } from './push.ts'
 import { settleOpen } from './settle.ts'
 import type { Gateway } from './types.ts'
 
@@ -35,6 +35,7 @@ export function createGateway(options: GatewayOptions): RunningGateway {
   }
 
   return {
+    look: repo => beginLook(ctx, repo),
     push: asked => pushMoves(ctx, asked),
     mergePull: asked => mergePull(ctx, asked),
     createCommit: asked => createCommit(ctx, asked),

@@ -133,7 +133,7 @@ async function land(
   const along = landedRecords(ctx, { ground, pull: asked.pull, branch: pull.branch, commit: commit.id, message, keys: made.keys })
   const [merged] = along
   const done = await writeRefs(ctx, {
-    ...{ act: 'merge', caller: asked.caller, ground, mirror, env, along, entries },
+    ...{ act: 'merge', caller: asked.caller, ground, mirror, env, along, entries, commits: new Set([commit.id]) },
     updates: moves.map(move => ({ name: move.name, commit: move.new, old: move.old, force: true })),
     mayStill: () => stillReady(ctx, ground.repo, asked, { pull, tip, head }),
   })

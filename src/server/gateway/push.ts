@@ -2,7 +2,7 @@ import type { AtUri, Did } from '../../atproto/ids.ts'
 import type { Refusal } from '../../queue/words/refusals.ts'
 import { notAlone } from '../../queue/words/writing.ts'
 import type { GatewayContext } from './context.ts'
-import { type Ground, gatherGround } from './gather.ts'
+import { type Gathered, type Ground, gatherGround } from './gather.ts'
 import { askedOf, auditEntry, judge, type Wish } from './judge.ts'
 import { landingChecks } from './landing-checks.ts'
 import { bringMirror } from './mirror.ts'
@@ -11,7 +11,7 @@ import { type Asked, actOf, turnedAway } from './rules/asked.ts'
 import { isDone } from './rules/done.ts'
 import { needsChain, needsChecks, needsForward } from './rules/needs.ts'
 import { roleOf } from './rules/roles.ts'
-import type { Door, Gateway, GatewayVerdict, MoveFacts, MoveVerdict, RefMove, RefOutcome } from './types.ts'
+import type { Door, Gateway, GatewayVerdict, Look, MoveFacts, MoveVerdict, RefMove, RefOutcome } from './types.ts'
 import { writeRefs } from './write.ts'
 import { gatherRefusal } from './write-refusal.ts'
 
@@ -24,11 +24,37 @@ interface PushAsked {
   moves: readonly RefMove[]
   atomic: boolean
   env?: Readonly<Record<string, string>> | undefined
+  commits?: ReadonlySet<string> | undefined
+  look?: Look | undefined
+}
+
+/** What was read longer ago than this, in milliseconds, is read again. */
+const LOOK_MS = 1_000
+/** Who waits no longer than this for its turn, in milliseconds, waited for nobody. */
+const AT_ONCE_MS = 5
+const nothing = { whole: false, pulls: [] }
+
+/** Begins to read a repository; what it gives is for `pushMoves`. */
+export function beginLook(ctx: GatewayContext, repo: AtUri): Look {
+  const look: Look = { repo }
+  const gathered = gatherGround(ctx, { repo, ...nothing })
+  // Whoever turns the push away before it gets here does not ask how this went.
+  gathered.catch(() => undefined)
+  ctx.looks.set(look, { at: performance.now(), gathered })
+  return look
+}
+
+/** A repository as it is now, or was when somebody began to look at it a moment ago. */
+function readGround(ctx: GatewayContext, { repo, look }: Pick<PushAsked, 'repo' | 'look'>): Promise<Gathered> {
+  const begun = look === undefined || look.repo !== repo ? undefined : ctx.looks.get(look)
+  return begun !== undefined && performance.now() - begun.at < LOOK_MS ? begun.gathered : gatherGround(ctx, { repo, ...nothing })
 }
 
 /** Judges moves and writes those that may be made, in one put; one push of a repository after the other. */
 export function pushMoves(ctx: GatewayContext, asked: PushAsked): Promise<Pushed> {
-  return ctx.locks.run(asked.repo, () => push(ctx, asked))
+  const at = performance.now()
+  // Who had to wait for another push looked at what that has changed.
+  return ctx.locks.run(asked.repo, () => push(ctx, performance.now() - at < AT_ONCE_MS ? asked : { ...asked, look: undefined }))
 }
 
 async function push(ctx: GatewayContext, input: PushAsked): Promise<Pushed> {
@@ -58,6 +84,7 @@ async function push(ctx: GatewayContext, input: PushAsked): Promise<Pushed> {
       ground,
       mirror: place.mirror,
       env: place.env,
+      commits: input.commits,
       updates: passed.map(({ move }) => ({ name: move.name, commit: move.new, old: move.old, force: true })),
       along: [],
       entries: passed.map(({ move, verdict }) => auditEntry(ctx, ground, wish, move, verdict)),
@@ -82,7 +109,7 @@ interface Judged {
 async function judgePush(ctx: GatewayContext, input: PushAsked): Promise<Judged | { ok: false; refusal: Refusal }> {
   const { repo, caller, door, moves, env = {} } = input
   const wish: Wish = { door, caller, moves }
-  const gathered = await gatherGround(ctx, { repo, whole: false, pulls: [] })
+  const gathered = await readGround(ctx, input)
   if (!gathered.ok) return { ok: false, refusal: gatherRefusal('push', repo, gathered) }
   let { ground } = gathered
   let asked = askedOf(ctx, ground, wish)
@@ -132,7 +159,7 @@ async function checksOf(
 
 /** Everything is read and judged again after a lost write: the first of the moves that may not be made any more refuses it. */
 async function stillMay(ctx: GatewayContext, input: PushAsked, moves: ReadonlySet<RefMove>): Promise<Refusal | undefined> {
-  const again = await judgePush(ctx, input)
+  const again = await judgePush(ctx, { ...input, look: undefined })
   if (!again.ok) return again.refusal
   for (const [at, move] of input.moves.entries()) {
     const verdict = again.verdicts[at]

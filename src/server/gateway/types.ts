@@ -140,8 +140,15 @@ export interface Audit {
 /** What became of one ref of a push. */
 export type RefOutcome = { name: string; ok: true } | { name: string; ok: false; refusal: Refusal }
 
+/** A repository that the gateway has begun to read. */
+export interface Look {
+  readonly repo: AtUri
+}
+
 /** The gateway, as its doors see it. Nothing in it throws for what a caller, an owner's server or git does. */
 export interface Gateway {
+  /** Begins to read a repository for a push whose objects are on their way, so that the push need not wait for that. Good for a second. */
+  look(repo: AtUri): Look
   /**
    * Judges moves and writes those that may be made: with `atomic` all or none. `env` is the environment in which git finds the new objects, the
    * quarantine of a push. The outcomes are in the order of the moves.
@@ -153,6 +160,9 @@ export interface Gateway {
     moves: readonly RefMove[]
     atomic: boolean
     env?: Readonly<Record<string, string>> | undefined
+    /** Commits that are known to lie there. */
+    commits?: ReadonlySet<string> | undefined
+    look?: Look | undefined
     signal?: AbortSignal | undefined
   }): Promise<{ ok: true; refs: readonly RefOutcome[] } | { ok: false; refusal: Refusal }>
   /** Lands one pull as a batch of one would (LND-14). `uri` is the merged state's. */

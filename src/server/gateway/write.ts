@@ -17,6 +17,8 @@ export interface WriteAsked {
   mirror: Mirror
   /** Where git finds the new objects. */
   env: Readonly<Record<string, string>>
+  /** Commits that are known to lie there. */
+  commits?: ReadonlySet<string> | undefined
   updates: readonly (RefUpdate & { old: string | null })[]
   /** Records of the owner's, created in the same commit. */
   along: readonly Along[]
@@ -56,7 +58,17 @@ export async function writeRefs(ctx: GatewayContext, asked: WriteAsked): Promise
     return late === undefined
   }
   const now = () => new Date(ctx.now())
-  const pushing = pushRefs({ gitDir: mirror.dir, mirror, env: asked.env, updates, account, repo: ground.repo, now, mayStill })
+  const pushing = pushRefs({
+    gitDir: mirror.dir,
+    mirror,
+    env: asked.env,
+    commits: asked.commits,
+    updates,
+    account,
+    repo: ground.repo,
+    now,
+    mayStill,
+  })
   const done = await pushing.catch((error: unknown) => {
     if (ids !== undefined) ctx.audit.settle(ids, 'unknown')
     throw error

@@ -1,8 +1,8 @@
 import type { Did } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
-import type { ObjectsPlace } from '../../git/objects.ts'
 import type { ReceiveCommand, ReceiveReport } from '../../git/pkt-line.ts'
-import { checkHeads, receivePack } from '../../git/receive-pack.ts'
+import type { Quarantine } from '../../git/quarantine.ts'
+import { receivePack } from '../../git/receive-pack.ts'
 import { refName } from '../../git/ref-names.ts'
 import { type GitRefusal, refuse } from '../../git/refusal.ts'
 import { readRepoAt } from '../actions/read-records.ts'
@@ -41,6 +41,7 @@ export interface Landed {
 export async function landPush(door: GitDoor, push: Push): Promise<Landed> {
   const { ctx } = door
   const { repository, caller, commands, capabilities, signal } = push
+  const look = ctx.gateway.look(repository.uri)
   const taken = await takePack(door, push)
   if (!taken.ok) {
     noteRefused(door, push, taken)
@@ -48,7 +49,17 @@ export async function landPush(door: GitDoor, push: Push): Promise<Landed> {
   }
   try {
     const atomic = capabilities.has('atomic')
-    const asked = { repo: repository.uri, caller, door: 'push', moves: commands, atomic, env: taken.quarantine?.env, signal } as const
+    const asked = {
+      repo: repository.uri,
+      caller,
+      door: 'push',
+      moves: commands,
+      atomic,
+      env: taken.quarantine?.env,
+      commits: taken.commits,
+      look,
+      signal,
+    } as const
     const outcome = await ctx.gateway.push(asked)
     const report = pushReport(commands, outcome, { now: ctx.now(), names: repository.names })
     const good = report.refs.filter(ref => ref.ok).length
@@ -58,7 +69,7 @@ export async function landPush(door: GitDoor, push: Push): Promise<Landed> {
   }
 }
 
-type Taken = { ok: true; quarantine?: { env: Record<string, string>; close(): Promise<void> } }
+type Taken = { ok: true; quarantine?: Quarantine; commits?: ReadonlySet<string> }
 
 /** Whoever may not write here at all is refused by the rules without their pack being read. */
 async function takePack(door: GitDoor, push: Push): Promise<Taken | GitRefusal> {
@@ -68,25 +79,20 @@ async function takePack(door: GitDoor, push: Push): Promise<Taken | GitRefusal> 
   const most = door.ctx.config.git.pushBytes
   if (push.length !== undefined && push.length > most) return refuse('too-large', words.pushTooLarge(most))
   const cpuSeconds = cpu.least + Math.ceil((push.length ?? most) / cpu.bytes)
-  const taken = await receivePack(fresh.mirror, push.pack, { bytes: most, cpuSeconds, signal: push.signal })
-  if (!taken.ok) return taken
   const refs = fresh.kind === 'fresh' ? fresh.record.refs : []
-  const fault = await headsFault(push, { dir: fresh.mirror.dir, env: taken.quarantine.env, signal: push.signal }, refs)
-  if (fault === undefined) return taken
-  await taken.quarantine.close()
-  return fault
+  return await receivePack(fresh.mirror, push.pack, {
+    bytes: most,
+    cpuSeconds,
+    signal: push.signal,
+    heads: headsOf(push, refs),
+    known: new Set(refs.map(row => row.commit)),
+  })
 }
 
-/** What the strict check lets pass and whatever walks files would choke on (STO-11): folders too deep, more files than there is memory. */
-async function headsFault(
-  { repository, commands }: Push,
-  place: ObjectsPlace,
-  refs: readonly { name: string; commit: string }[],
-): Promise<GitRefusal | undefined> {
-  // What is new lies close to the default branch.
+/** What the refs are to be at, each beside a commit that it is close to: where the ref is, or the default branch. */
+function headsOf({ repository, commands }: Push, refs: readonly { name: string; commit: string }[]): { old: string | null; new: string }[] {
   const near = refs.find(row => row.name === refName(repository.view.record.value.defaultBranch))?.commit ?? null
-  const heads = commands.flatMap(({ old, new: to }) => (to === null ? [] : [{ old: old ?? near, new: to }]))
-  return (await checkHeads(place, heads)).find(fault => fault !== undefined)
+  return commands.flatMap(({ old, new: to }) => (to === null ? [] : [{ old: old ?? near, new: to }]))
 }
 
 /** Whether the repository names the caller, as the index has it or, should they have been named a moment ago, as the record has it now. */
