@@ -1,6 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { gitEnv, pinnedConfig } from './env.ts'
+import { type Started, startProcess } from './processes.ts'
 
 /** What a run of git may be given; sizes in bytes, times in milliseconds. */
 export interface GitOptions {
@@ -53,12 +53,13 @@ export function runGit(args: readonly string[], options: GitOptions = {}): Promi
   const limit = options.ulimit
   const child =
     limit === undefined
-      ? spawn('git', words, { env: gitEnv(options.env), cwd: '/' })
-      : spawn('/bin/sh', ['-c', limitScript, 'sh', String(limit.memoryKiB), String(limit.cpuSeconds), ...words], {
+      ? startProcess('git', words, { env: gitEnv(options.env), cwd: '/' })
+      : startProcess('/bin/sh', ['-c', limitScript, 'sh', String(limit.memoryKiB), String(limit.cpuSeconds), ...words], {
           env: gitEnv(options.env),
           cwd: '/',
         })
-  if (options.niceness !== undefined && child.pid !== undefined) giveWay(child.pid, options.niceness)
+  const { niceness } = options
+  if (niceness !== undefined) void child.pid.then(pid => pid !== undefined && giveWay(pid, niceness))
   return watch(child, options)
 }
 
@@ -70,7 +71,7 @@ function giveWay(pid: number, niceness: number): void {
   }
 }
 
-function watch(child: ChildProcessWithoutNullStreams, options: GitOptions): Promise<GitRun> {
+function watch(child: Started, options: GitOptions): Promise<GitRun> {
   const { promise, resolve } = Promise.withResolvers<GitRun>()
   const kept: Buffer[] = []
   const errors: Buffer[] = []
@@ -83,7 +84,7 @@ function watch(child: ChildProcessWithoutNullStreams, options: GitOptions): Prom
     if (why !== undefined) return
     why = reason
     error = cause
-    child.kill('SIGKILL')
+    child.kill()
   }
   const timer = setTimeout(() => kill('timeout'), options.timeoutMs ?? defaultTimeout)
   const onAbort = () => kill('aborted')
@@ -111,13 +112,12 @@ function watch(child: ChildProcessWithoutNullStreams, options: GitOptions): Prom
     const stderr = Buffer.concat(errors).subarray(0, stderrLimit).toString('utf8')
     resolve({ ended, code, stdout: Buffer.concat(kept), stderr, ...(error === undefined ? {} : { error }) })
   }
-  child.on('error', cause => {
-    error = cause
-    end(why ?? 'not-started', -1)
-  })
-  child.on('close', (code, signal) => {
-    if (why !== undefined) end(why, -1)
-    else if (code === null || signal !== null) end('signal', -1)
+  void child.closed.then(({ code, error: cause }) => {
+    if (cause !== undefined) {
+      error = cause
+      end(why ?? 'not-started', -1)
+    } else if (why !== undefined) end(why, -1)
+    else if (code === null) end('signal', -1)
     else end('exit', code)
   })
 
@@ -128,7 +128,7 @@ function watch(child: ChildProcessWithoutNullStreams, options: GitOptions): Prom
 }
 
 /** Writes the input, no faster than it is taken, until it or the child ends. Rejects when reading the input fails. */
-async function feed(child: ChildProcessWithoutNullStreams, input: GitOptions['input'], gone: Promise<undefined>): Promise<void> {
+async function feed(child: Started, input: GitOptions['input'], gone: Promise<undefined>): Promise<void> {
   if (input === undefined || typeof input === 'string' || input instanceof Uint8Array) {
     child.stdin.end(input)
     return

@@ -1,4 +1,6 @@
-import { readConfig } from './config.ts'
+import { startProcessesBy } from '../git/processes.ts'
+import { openStarter } from '../git/starter.ts'
+import { type Config, readConfig } from './config.ts'
 import { createServer } from './server.ts'
 
 /** How long requests under way are waited for at the end, in milliseconds. */
@@ -14,7 +16,19 @@ export async function runServe(env: Readonly<Record<string, string | undefined>>
     console.error(read.fault)
     return 2
   }
-  const server = await createServer(read.config).catch((error: unknown) => {
+  // Without it git is started straight, and the server stands still a little longer each time.
+  const starter = await openStarter().catch(() => undefined)
+  startProcessesBy(starter?.start)
+  try {
+    return await serveUntilSignalled(read.config)
+  } finally {
+    startProcessesBy(undefined)
+    await starter?.close()
+  }
+}
+
+async function serveUntilSignalled(config: Config): Promise<number> {
+  const server = await createServer(config).catch((error: unknown) => {
     console.error(`knotless could not start: ${error instanceof Error ? error.message : 'unknown error'}`)
     return undefined
   })
@@ -25,7 +39,7 @@ export async function runServe(env: Readonly<Record<string, string | undefined>>
   })
   try {
     await server.start()
-    console.log(`knotless serves ${read.config.publicUrl}`)
+    console.log(`knotless serves ${config.publicUrl}`)
   } catch (error) {
     console.error(`knotless could not start: ${error instanceof Error ? error.message : 'unknown error'}`)
     await server.stop()
