@@ -6,11 +6,11 @@ const longest = 255
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const forbidden = /[\x00-\x20\x7f~^:?*[\\]/
 
-/** Whether `name` is a full ref name that git and this project take: `refs/heads/…` or `refs/tags/…`, at most 255 characters (STO-11). */
+/** Whether `name` is a full ref name that git and this project take: `refs/heads/…` or `refs/tags/…`, at most 255 bytes, as its lexicon counts (STO-11). */
 export function isRefName(name: string): boolean {
   return (
     /^refs\/(heads|tags)\//.test(name) &&
-    name.length <= longest &&
+    Buffer.byteLength(name) <= longest &&
     name.split('/').every(part => part !== '' && !part.startsWith('.') && !part.endsWith('.lock')) &&
     !name.includes('..') &&
     !name.includes('@{') &&
