@@ -13,7 +13,10 @@ export interface CommitObject {
   author: Buffer
   /** The whole line, `committer …`, without its newline. */
   committer: Buffer
-  /** Names of all other headers, each as often as it is there: `encoding`, `gpgsig`, `mergetag` and whatever else somebody made up. */
+  /**
+   * Names of all other headers, each as often as it is there: `encoding`, `gpgsig`, `mergetag` and whatever else somebody made up. An empty name
+   * stands for lines that go on where nothing does.
+   */
   otherHeaders: readonly string[]
   /** What the `encoding` header says that author and message are in; none: UTF-8. */
   encoding?: string
@@ -97,8 +100,11 @@ function parseCommit(id: string, content: Buffer, cut: boolean): CommitObject | 
     const stop = head.indexOf(0x0a, start)
     const line = head.subarray(start, stop < 0 ? head.length : stop)
     start += line.length + 1
-    // A header goes on in the lines after it that begin with a space.
-    if (line[0] === 0x20) continue
+    // A header goes on in the lines after it that begin with a space. No tree, parent or person does: whatever stands there is a header more.
+    if (line[0] === 0x20) {
+      if (otherHeaders.length === 0) otherHeaders.push('')
+      continue
+    }
     const name = line.toString('latin1', 0, Math.min(line.length, 64)).split(' ', 1)[0] ?? ''
     const value = () => line.toString('latin1', name.length + 1)
     if (name === 'tree' && tree === undefined) tree = value()

@@ -12,12 +12,12 @@ export interface SquashText {
   pull: string
 }
 
-/** Bytes of an author line that is kept, and of a message that is clean. */
-const bounds = { author: 512, message: 32 * 1024, lastLine: 2048 } as const
+/** Bytes of an author line that is kept, of a committer's, which holds a DID twice, and of a message that is clean. */
+const bounds = { author: 512, committer: 1024, message: 32 * 1024, lastLine: 2048 } as const
 
 /** Dates with leading zeros and names without letters are what git's strict check refuses; controls are what a terminal would act on. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it keeps out
-const wellFormed = /^author [^\x00-\x1f\x7f<>]*[^\x00-\x20\x7f<>][^\x00-\x1f\x7f<>]* <[^\x00-\x1f\x7f<>]*> (0|[1-9]\d{0,11}) [+-]\d{4}$/
+const wellFormed = /^[^\x00-\x1f\x7f<>]*[^\x00-\x20\x7f<>][^\x00-\x1f\x7f<>]* <[^\x00-\x1f\x7f<>]*> (0|[1-9]\d{0,11}) [+-]\d{4}$/
 
 /**
  * The squash commit of a pull as bytes of a commit object (BLD-3, BLD-10). `head` is the head's last commit, whose author line is kept byte for
@@ -65,17 +65,29 @@ export function isCleanMessage(message: Buffer): boolean {
   return text !== undefined && isCleanText(text)
 }
 
-/** Whether a commit brings nothing with it besides a clean message: no signature, merge tag or made-up header, which may be of any size. */
+/**
+ * Whether a commit brings nothing with it besides a clean message and two people, each as the builder would write them: no signature, merge tag or
+ * made-up header, which may be of any size.
+ */
 export function isCleanCommit(commit: CommitObject): boolean {
-  return !commit.cut && commit.otherHeaders.length === 0 && isCleanMessage(commit.message)
+  const { author, committer, cut, otherHeaders, message } = commit
+  return !cut && otherHeaders.length === 0 && isPerson(author, 'author') && isPerson(committer, 'committer') && isCleanMessage(message)
+}
+
+function isPerson(line: Buffer, who: 'author' | 'committer'): boolean {
+  return line.length <= bounds[who] && isWellFormed(line.toString('latin1'), who)
+}
+
+function isWellFormed(line: string, who: 'author' | 'committer'): boolean {
+  return line.startsWith(`${who} `) && wellFormed.test(line.slice(who.length + 1))
 }
 
 /** The author line as it is kept, or nothing where there is none to keep. In UTF-8: the squash commit names no other encoding. */
 function authorLine(head: Pick<CommitObject, 'author' | 'encoding'>): Buffer | undefined {
   const { author, encoding } = head
-  if (encoding === undefined) return author.length <= bounds.author && wellFormed.test(author.toString('latin1')) ? author : undefined
+  if (encoding === undefined) return isPerson(author, 'author') ? author : undefined
   const text = author.length > bounds.author ? undefined : decoded(author, encoding)
-  if (text === undefined || !wellFormed.test(text)) return undefined
+  if (text === undefined || !isWellFormed(text, 'author')) return undefined
   const line = Buffer.from(text)
   return line.length <= bounds.author ? line : undefined
 }

@@ -114,10 +114,20 @@ test('GWY-4 a message with controls, without UTF-8 or out of bounds is not clean
   assert.equal(isCleanMessage(Buffer.alloc(32 * 1024, 'a')), true)
   assert.equal(isCleanMessage(Buffer.alloc(32 * 1024 + 1, 'a')), false)
   const line = Buffer.from('author Ada <ada@example.com> 5 +0200')
-  const plain = { id: parent, tree, parents: [], author: line, committer: line, otherHeaders: [], message: Buffer.from('a\n'), cut: false }
+  const committer = Buffer.from(line.toString().replace('author', 'committer'))
+  const plain = { id: parent, tree, parents: [], author: line, committer, otherHeaders: [], message: Buffer.from('a\n'), cut: false }
   assert.equal(isCleanCommit(plain), true)
   assert.equal(isCleanCommit({ ...plain, otherHeaders: ['gpgsig'] }), false)
   assert.equal(isCleanCommit({ ...plain, cut: true }), false)
+  for (const bad of [
+    'committer Ada <a@b> 05 +0200',
+    'committer \x1b[2J <a@b> 5 +0200',
+    `committer ${'a'.repeat(1024)} <a@b> 5 +0200`,
+    'author Ada <a@b> 5 +0200',
+  ]) {
+    assert.equal(isCleanCommit({ ...plain, committer: Buffer.from(bad) }), false, bad)
+  }
+  assert.equal(isCleanCommit({ ...plain, author: Buffer.from(`author ${'a'.repeat(512)} <a@b> 5 +0200`) }), false)
 })
 
 test('a squash is made of ids, a DID, a time and an address, not of text', () => {
