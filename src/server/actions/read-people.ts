@@ -6,8 +6,11 @@ import type { FreshReads } from '../../queue/overlay.ts'
 import { gather } from './gather.ts'
 import { type About, readQueueAbout, readStatesAbout } from './read-about.ts'
 
-/** Accounts read at the same time. */
+/** Accounts read at the same time, those aside that have kept their answer to themselves for longer than this, in milliseconds. */
 const AT_ONCE = 12
+const SLOW_MS = 300
+/** The longest that reading everybody may take, in milliseconds: whoever has not answered by then adds nothing (NOT-1). */
+const PATIENCE_MS = 5_000
 
 /** What was read, and whose records could not be had in time: of those the index stands. */
 export interface PeopleRead extends Pick<FreshReads, 'queue' | 'states'> {
@@ -33,8 +36,8 @@ export async function readPeople(
   const writers = didsOf([roles.owner, ...roles.collaborators, ...roles.runners])
   const all = [...new Set([...writers, ...didsOf(asked.authors)])]
   const [queue, states] = await Promise.all([
-    gather(writers, AT_ONCE, did => readQueueAbout(reader, did, about)),
-    gather(all, AT_ONCE, did => readStatesAbout(reader, did, about)),
+    readAll(writers, did => readQueueAbout(reader, did, about)),
+    readAll(all, did => readStatesAbout(reader, did, about)),
   ])
   return {
     queue: queue.filter(read => read !== undefined),
@@ -42,6 +45,29 @@ export async function readPeople(
     unreadQueue: new Set(writers.filter((_, at) => queue[at] === undefined)),
     unreadStates: new Set(all.filter((_, at) => states[at] === undefined)),
   }
+}
+
+/** What each read gives, in order; undefined where it did not in time. The silent are not waited for before others are asked. */
+async function readAll<T>(dids: readonly Did[], read: (did: Did) => Promise<T | undefined>): Promise<(T | undefined)[]> {
+  const over = Promise.withResolvers<undefined>()
+  const timer = setTimeout(over.resolve, PATIENCE_MS, undefined)
+  const answers = new Map<Did, Promise<T | undefined>>()
+  try {
+    await gather(dids, AT_ONCE, async did => {
+      const answer = Promise.race([read(did), over.promise])
+      answers.set(did, answer)
+      await unlessSlow(answer)
+    })
+    return await Promise.all(dids.map(did => answers.get(did)))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function unlessSlow(answer: Promise<unknown>): Promise<void> {
+  const slow = Promise.withResolvers<undefined>()
+  const timer = setTimeout(slow.resolve, SLOW_MS, undefined)
+  await Promise.race([answer, slow.promise]).finally(() => clearTimeout(timer))
 }
 
 function didsOf(values: readonly string[]): Did[] {

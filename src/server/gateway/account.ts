@@ -64,8 +64,8 @@ export function createOwnersAccount(
     name: RecordKey
     along: readonly Along[]
     first: FoundRefs
-    /** Told before each time that the record is sent. */
-    sending?: () => void
+    /** Told before each time that the record is sent; false calls that off. */
+    sending?: () => Promise<boolean>
   },
 ): OwnersAccount {
   const { session, host, name, along, sending } = asked
@@ -94,7 +94,7 @@ export function createOwnersAccount(
 
   async function put(record: RefsRecord, swapRecord: string | null): Promise<PutAnswer> {
     const value = asLex(record)
-    sending?.()
+    if ((await sending?.()) === false) return { code: 'called-off', message: 'it may not be written any more' }
     const done = along.length === 0 ? await putAlone(value, swapRecord) : await putTogether(value, swapRecord)
     if (!done.ok) return answerOf(done)
     written = { refs: done.refs, record: value, along: done.along, rev: done.rev }

@@ -13,6 +13,7 @@ import type { GatewayContext } from './context.ts'
 import { type Ground, gatherGround } from './gather.ts'
 import { askedOf, auditEntry, judge, type Wish } from './judge.ts'
 import { bringMirror } from './mirror.ts'
+import { inTurn } from './turn.ts'
 import type { Gateway, MoveVerdict, RefMove } from './types.ts'
 import { writeRefs } from './write.ts'
 import { gatherRefusal } from './write-refusal.ts'
@@ -22,7 +23,7 @@ type Made = Awaited<ReturnType<Gateway['createCommit']>>
 
 /** Makes a commit on a branch, by and as the caller, under the same rules as their push of it would be. */
 export function createCommit(ctx: GatewayContext, asked: Asked): Promise<Made> {
-  return ctx.locks.run(asked.repo, () => makeCommit(ctx, asked))
+  return inTurn(ctx, asked, () => makeCommit(ctx, asked))
 }
 
 async function makeCommit(ctx: GatewayContext, asked: Asked): Promise<Made> {

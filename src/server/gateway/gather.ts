@@ -34,6 +34,8 @@ export interface Ground {
   pulls: ReadonlyMap<string, Stored<PullRecord> | null>
   /** What was taken from the index, in words. */
   fromIndex: readonly string[]
+  /** When the reading ended, by `performance.now()`. */
+  readAt: number
 }
 
 /** `gone`: there is no such repository. `unread`: a source that must answer did not. */
@@ -109,7 +111,19 @@ async function gatherAt(ctx: GatherContext, wanted: Wanted): Promise<Gathered> {
   const sources = new Map([...some.refs].flatMap(([uri, stored]) => (stored === null ? [] : [[uri, stored] as const])))
   return {
     ok: true,
-    ground: { repo, owner, name, found, refs: git.refs, fault: git.fault, view, sources, pulls: some.pulls, fromIndex: takenFrom(people) },
+    ground: {
+      repo,
+      owner,
+      name,
+      found,
+      refs: git.refs,
+      fault: git.fault,
+      view,
+      sources,
+      pulls: some.pulls,
+      fromIndex: takenFrom(people),
+      readAt: performance.now(),
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { type AtUri, type Did, makeAtUri, parseAtUri } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import { loadPullFacts, mayPass } from '../../indexer/read.ts'
-import { headRepoOf, judgeMerge, repoOf } from '../../queue/admission.ts'
+import { headRepoOf, judgeMerge, peopleOf, repoOf } from '../../queue/admission.ts'
 import { spentBranches } from '../../queue/spent.ts'
 import type { PullView } from '../../queue/view.ts'
 import { refMoved } from '../../queue/words/gateway.ts'
@@ -13,7 +13,9 @@ import type { GatewayContext } from './context.ts'
 import { type Ground, gatherGround } from './gather.ts'
 import { askedOf, auditEntry, gatewayFacts, judge, type Wish } from './judge.ts'
 import { type KeptKeys, landedRecords } from './landed-records.ts'
+import { roleOf } from './rules/roles.ts'
 import { type Squashed, squashPull } from './squash-pull.ts'
+import { inTurn, isNamed } from './turn.ts'
 import type { Gateway, MoveFacts, RefMove } from './types.ts'
 import { writeRefs } from './write.ts'
 import { gatherRefusal, sourceFailed } from './write-refusal.ts'
@@ -38,7 +40,18 @@ const TRIES = 5
  */
 export async function mergePull(ctx: GatewayContext, asked: MergeAsked): Promise<Merged> {
   const repo = await repoOfPull(ctx, asked.pull)
-  return typeof repo === 'string' ? await ctx.locks.run(repo, () => mergeOnto(ctx, repo, asked)) : { ok: false, refusal: repo }
+  if (typeof repo !== 'string') return { ok: false, refusal: repo }
+  const turned = isNamed(ctx, repo, asked.caller) ? undefined : await turnAway(ctx, repo, asked)
+  return turned ?? (await inTurn(ctx, { repo, caller: asked.caller }, () => mergeOnto(ctx, repo, asked)))
+}
+
+/** Whom the record, read now, does not name costs one reading of it: not those of everybody it does name. */
+async function turnAway(ctx: GatewayContext, repo: AtUri, { pull, caller }: MergeAsked): Promise<Refused | undefined> {
+  const gathered = await gatherGround(ctx, { repo, whole: false, pulls: [] })
+  if (!gathered.ok) return { ok: false, refusal: gatherRefusal('merge', repo, gathered) }
+  const { ground } = gathered
+  if (roleOf(ground.view, caller) !== 'stranger') return undefined
+  return refuse(ctx, { ground, pull: ground.view.pulls.get(pull), caller }, refusals.notAllowed('merge', peopleOf(ground.view)))
 }
 
 /** The repository that a pull is onto, as the index has it, else as its author does. */

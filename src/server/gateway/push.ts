@@ -11,6 +11,7 @@ import { type Asked, actOf, turnedAway } from './rules/asked.ts'
 import { isDone } from './rules/done.ts'
 import { needsChain, needsChecks, needsForward } from './rules/needs.ts'
 import { roleOf } from './rules/roles.ts'
+import { inTurn } from './turn.ts'
 import type { Door, Gateway, GatewayVerdict, Look, MoveFacts, MoveVerdict, RefMove, RefOutcome } from './types.ts'
 import { writeRefs } from './write.ts'
 import { gatherRefusal } from './write-refusal.ts'
@@ -54,7 +55,7 @@ function readGround(ctx: GatewayContext, { repo, look }: Pick<PushAsked, 'repo' 
 export function pushMoves(ctx: GatewayContext, asked: PushAsked): Promise<Pushed> {
   const at = performance.now()
   // Who had to wait for another push looked at what that has changed.
-  return ctx.locks.run(asked.repo, () => push(ctx, performance.now() - at < AT_ONCE_MS ? asked : { ...asked, look: undefined }))
+  return inTurn(ctx, asked, () => push(ctx, performance.now() - at < AT_ONCE_MS ? asked : { ...asked, look: undefined }))
 }
 
 async function push(ctx: GatewayContext, input: PushAsked): Promise<Pushed> {

@@ -24,9 +24,12 @@ export interface WriteAsked {
   along: readonly Along[]
   /** A line for each update. */
   entries: readonly AuditEntry[]
-  /** Judges again over what is so now, before every try but the first. */
+  /** Judges again over what is so now: before every try but the first, and when long has passed before the record is sent. */
   mayStill(): Promise<Refusal | undefined>
 }
+
+/** For how long a judgement is good, in milliseconds: with a pack of a common size it is written within less. */
+const FRESH_MS = 1_000
 
 /** `ours`: what stands was written by this very call. `moved`: a ref is not where it was any more. */
 export type WriteDone = { ok: true; ours: boolean } | { ok: false; refusal: Refusal; moved: boolean }
@@ -45,18 +48,23 @@ export async function writeRefs(ctx: GatewayContext, asked: WriteAsked): Promise
   }
   const host = await hostOf(ctx, ground.owner).catch(() => ground.owner)
   let ids: readonly number[] | undefined
-  const sending = () => {
+  let late: Refusal | undefined
+  let judged = ground.readAt
+  const judgeAgain = async () => {
+    late = await asked.mayStill()
+    judged = performance.now()
+    return late === undefined
+  }
+  // A pack may have been on its way for minutes, in which the owner took the right back.
+  const sending = async () => {
+    if (performance.now() - judged > FRESH_MS && !(await judgeAgain())) return false
     ids ??= ctx.audit.begin(entries)
+    return true
   }
   const account = createOwnersAccount(ctx, { session: right.session, host, name: ground.name, along, first: ground.found, sending })
   let tries = 0
-  let late: Refusal | undefined
   // What the first try reads is what was judged.
-  const mayStill = async () => {
-    tries += 1
-    late = tries === 1 ? undefined : await asked.mayStill()
-    return late === undefined
-  }
+  const mayStill = async () => ++tries === 1 || (await judgeAgain())
   const now = () => new Date(ctx.now())
   const pushing = pushRefs({
     gitDir: mirror.dir,

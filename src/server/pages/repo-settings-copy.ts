@@ -88,6 +88,7 @@ async function pushSome(
   let ids: readonly number[] | undefined
   const sending = () => {
     ids ??= ctx.audit.begin(entries)
+    return Promise.resolve(true)
   }
   const account = createOwnersAccount(
     { reader: ctx.reader, now: ctx.now, partLimits: new Map() },
