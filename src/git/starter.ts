@@ -84,6 +84,8 @@ export async function openStarter(): Promise<Starter> {
       return started
     },
     close() {
+      // Its end is waited for by whoever asks for it, and by nobody else.
+      child.ref()
       if (child.connected) child.disconnect()
       return ended.promise
     },

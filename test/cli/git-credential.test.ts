@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gitEnv } from '../../src/git/env.ts'
 import { type GatewayWorld, type Planted, startGatewayWorld } from '../server/gateway-world.ts'
+import { until } from '../support/until.ts'
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -59,6 +60,7 @@ const helper = (args: string) => `credential.helper=!'${process.execPath}' '${pr
 
 test('GWY-10 the stock client pushes with the password that the helper gives it, by a network file and by an app password', async () => {
   const url = `${world.server.url}/alice.test/orchard.git`
+  await until(async () => (await fetch(`${url}/info/refs?service=git-upload-pack`)).status === 200, { what: 'the orchard to be served' })
   const ways: [string, string, NodeJS.ProcessEnv][] = [
     ['by-file', `--network '${join(dir, 'network.json')}' --as bob.test`, {}],
     [
