@@ -54,6 +54,8 @@ test('GWY-1 GWY-7 alice delegates on Settings through her own server’s page, b
     noteSome()
     await tab.visit('/settings')
     await lookAt(tab, 'delegation-given')
+    const heights = await tab.page.locator('.audit .state').evaluateAll(all => all.map(each => each.getBoundingClientRect().height))
+    assert(heights.length > 0 && heights.every(height => height < 30), `verdicts are on one line each: ${heights}`)
 
     await bob.page.getByRole('button', { name: 'Add to merge queue' }).click()
     await bob.page
@@ -135,5 +137,5 @@ function noteSome(): void {
   audit.refused([
     { ...line, ref: `refs/heads/${'long'.repeat(60)}`, reason: 'main takes pulls only through the queue', code: 'queue-only' },
   ])
-  audit.begin([{ ...line, ref: 'refs/heads/topic', to: null, reason: 'as a collaborator' }])
+  audit.begin([{ ...line, ref: 'refs/heads/topic', to: null, reason: `as a collaborator, ${'and more '.repeat(40)}` }])
 }

@@ -58,8 +58,13 @@ test('HON-4 an offer is pending until it is accepted, is shown to the new owner 
   const shown = await bob.page(path)
   assert.equal(shown.status, 200)
   assert.match(plain(shown.text), /alice\.test offers you orchard\. If you accept, it goes on as bob\.test\/grove/)
+  const front = '/alice.test/orchard'
+  const told = await bob.page(front)
+  assert.match(plain(told.text), /alice\.test offers you this repository\./)
+  assert.match(told.text, new RegExp(`href="${path}"`))
   const carol = await writerAs(server, people.carol, path)
   assert.equal((await carol.page(path)).status, 403)
+  assert.doesNotMatch(plain((await carol.page(front)).text), /offers you this repository/)
 
   assert.equal((await alice.send(pending, 'take-back')).status, 303)
   assert.equal((await recordOf('alice'))?.transferredTo, undefined)

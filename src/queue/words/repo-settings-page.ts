@@ -97,6 +97,11 @@ export function pendingWords(to: { owner: string; name: string }, since: number 
   return say`Offered to ${repoName(to.owner, to.name)}${at}. It goes on as yours until ${who(to.owner)} accepts it on this page.`
 }
 
+/** On the repository’s page, to the one that it is offered to. */
+export function offerWords(owner: string): Phrase {
+  return say`${who(owner)} offers you this repository.`
+}
+
 export function offeredWords(from: { owner: string; name: string }, to: { owner: string; name: string }): Phrase {
   return say`${who(from.owner)} offers you ${code(from.name)}. If you accept, it goes on as ${repoName(to.owner, to.name)} with the settings it has now; the branches are copied into your account, and pulls keep their places.`
 }
@@ -111,7 +116,7 @@ export function copiedWords(from: string): string {
 
 /** Said before a former account is made void (HON-5); `pulls` are what would come back. */
 export function voidWords(did: string, pulls: readonly { title: string; pull: string }[], more: number): Phrase {
-  if (pulls.length === 0) return say`Nothing that ${who(did)} took out or closed would come back.`
+  if (pulls.length === 0) return say`What ${who(did)} took out or closed counts no more. No pull comes back by that.`
   const all = pulls.length + more
   return say`What ${who(did)} took out or closed counts no more, so ${count(all, 'pull comes', 'pulls come')} back: ${list(pulls, more)}.`
 }

@@ -7,6 +7,7 @@ import { landerLife } from '../../queue/lander-life.ts'
 import { tidMillis } from '../../queue/tid.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import { titleWords } from '../../queue/words/pages.ts'
+import { offerWords } from '../../queue/words/repo-settings-page.ts'
 import type { Account, Paging, RepositoryPage, SleepingRecord } from '../../views/models.ts'
 import { accountName, repositoryPath, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
@@ -15,6 +16,7 @@ import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
+import { offeredTo } from './repo-settings-accept.ts'
 import { sendKept, sendMissing, sendShared } from './send.ts'
 
 const PAGE = 50
@@ -90,6 +92,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
     collaborators: view.roles.collaborators.map(account),
     runners: runnersOf(view, asking, account),
     gateway: { did: gateway, here: gateway === ctx.config.did, delegated: asking.gateway?.delegation.state === 'given' },
+    offer: offerTo(view, viewer),
     movedTo: movedTo(ctx, view),
     mirror:
       mirror === undefined || mirror.ok
@@ -144,6 +147,11 @@ function settledPulls(ctx: PageContext, request: FastifyRequest, at: Located, as
       earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined }),
     },
   }
+}
+
+function offerTo(view: RepositoryView, viewer: string | undefined): RepositoryPage['offer'] {
+  const offered = viewer !== undefined && view.movedTo === undefined && offeredTo(view.record.value, viewer) !== undefined
+  return offered ? offerWords(view.roles.owner) : undefined
 }
 
 function movedTo(ctx: PageContext, view: RepositoryView): RepositoryPage['movedTo'] {

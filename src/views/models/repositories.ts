@@ -63,6 +63,8 @@ export interface RepositoryPage {
   /** In the order of the record. */
   runners: readonly { account: Account; lastSeen?: Instant | undefined; lands: boolean }[]
   gateway: { did?: string | undefined; here: boolean; delegated: boolean }
+  /** Said to the one that it is offered to. */
+  offer?: Words | undefined
   /** The new address after a transfer. */
   movedTo?: { owner: Account; name: string } | undefined
   /** Set when the git state as recorded could not be taken, and what is shown is older: why, and since when. */

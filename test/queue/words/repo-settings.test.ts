@@ -80,6 +80,7 @@ test('what Repository settings says beside its forms', t => {
     pending: says.pendingWords({ owner: bob, name: 'orchard' }, NOW - 60_000, NOW),
     pendingEver: says.pendingWords({ owner: bob, name: 'orchard' }, undefined, NOW),
     offered: says.offeredWords(orchard, { owner: bob, name: 'orchard' }),
+    offer: says.offerWords(alice),
     voidNothing: says.voidWords(bob, [], 0),
     voidOne: says.voidWords(bob, pulls, 0),
     voidMany: says.voidWords(bob, pulls, 11),
