@@ -138,7 +138,8 @@ export function createWriter(ctx: { session: AccountSession; now: () => number; 
         send: () => postJson('com.atproto.repo.applyWrites', body),
         read(value) {
           const parsed = commitAnswer.safeParse(value)
-          return parsed.success ? { ok: true, cids, ...revOf(parsed.value.commit) } : undefined
+          // Without the commit that it was, an answer proves nothing: what is there then is looked at.
+          return parsed.success && parsed.value.commit !== undefined ? { ok: true, cids, ...revOf(parsed.value.commit) } : undefined
         },
         look: () => lookAtBatch(writes, cids),
         found: { ok: true, cids },
