@@ -167,6 +167,38 @@ test('NOT-1 GWY-13 a hundred people whose servers say nothing hold up a merge fo
   assert.match(written?.note ?? '', /^taken from the index: the records of /)
 })
 
+test('STO-7 an answer that does not say what was written proves nothing: the merge is there, or it was not made', async () => {
+  const { bob } = world.people
+  const repo = await world.plant('hollow')
+  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  const hollow = world.network.faults.add({ fault: 'garble', method: 'com.atproto.repo.applyWrites', body: '{}', times: 1 })
+  const answer = await merge(bob, pull)
+  assert.equal(hollow.hits(), 1)
+  assert.equal(answer.status, 200, JSON.stringify(answer.body))
+  assert.equal((await repo.refs()).get('main'), answer.body.commit)
+  assert.deepEqual(
+    (await repo.states(pull.uri)).map(state => state.uri),
+    [answer.body.uri],
+  )
+})
+
+test('GWY-6 what is refused since a source did not answer is in the log, for those whom the repository names', async () => {
+  const { alice, bob, mallory } = world.people
+  const repo = await world.plant('unread')
+  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  world.network.faults.add({ fault: 'refuse', method: 'com.atproto.repo.getRecord', account: alice.did })
+  const commit = { repo: repo.uri, branch: 'main', base: repo.tip, message: 'A', changes: [{ path: 'b.txt', content: 'b' }] }
+  for (const by of [bob, mallory]) {
+    assert.equal((await merge(by, pull)).body.error, 'UpstreamFailed')
+    assert.equal((await world.call(by, 'dev.knotless.createCommit', commit)).body.error, 'UpstreamFailed')
+    assert.deepEqual(await codes(push(repo, by, [{ name: branch('main'), old: repo.tip, new: null }])), ['upstream-failed'])
+  }
+  assert.deepEqual(
+    linesOf(repo).map(line => [line.caller, line.door, line.outcome, line.code]),
+    ['merge', 'commit', 'push'].map(door => [bob.did, door, 'refused', 'upstream-failed']),
+  )
+})
+
 /** A server that takes connections and never says anything. */
 async function hole(): Promise<{ server: Server; port: number }> {
   const server = createServer(socket => socket.unref())

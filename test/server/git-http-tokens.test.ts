@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createGitDoor } from '../../src/server/git-http/door.ts'
+import { readPushCaller } from '../../src/server/git-http/push-caller.ts'
 import { until } from '../support/until.ts'
 import { type GatewayWorld, type Planted, startGatewayWorld } from './gateway-world.ts'
 import { addressOf, type Clone, cloneOf, pushMethod, tokenFor } from './git-push-world.ts'
@@ -144,6 +146,17 @@ test('GWY-10 of two pushes with one token at the same instant one is let in, and
   assert.match(lost?.err ?? '', /the token was used before/)
   const refs = await grove.refs()
   assert.equal([0, 1].filter(n => refs.has(`racer-${n}`)).length, 1)
+})
+
+test('GWY-10 a token that was seen by two requests before either spent it is good for one of them', async () => {
+  const door = createGitDoor(world.server.context)
+  const password = await tokenFor(world, world.people.bob)
+  const authorization = `Basic ${Buffer.from(`anyone:${password}`).toString('base64')}`
+  const read = () => readPushCaller(door, { ip: '127.0.0.1', headers: { authorization } }, { fresh: true })
+  const [first, second] = await Promise.all([read(), read()])
+  assert.ok(first.ok && second.ok)
+  assert.equal(first.spend(), undefined)
+  assert.equal(second.spend()?.code, 'token-spent')
 })
 
 test('GWY-10 a key that was taken out of the account’s document writes nothing, though it was known a moment ago', async t => {

@@ -16,7 +16,7 @@ import { bringMirror } from './mirror.ts'
 import { inTurn } from './turn.ts'
 import type { Gateway, MoveVerdict, RefMove } from './types.ts'
 import { writeRefs } from './write.ts'
-import { gatherRefusal } from './write-refusal.ts'
+import { gatherRefusal, noteUnread } from './write-refusal.ts'
 
 type Asked = Parameters<Gateway['createCommit']>[0]
 type Made = Awaited<ReturnType<Gateway['createCommit']>>
@@ -29,10 +29,14 @@ export function createCommit(ctx: GatewayContext, asked: Asked): Promise<Made> {
 async function makeCommit(ctx: GatewayContext, asked: Asked): Promise<Made> {
   const { repo, caller, base } = asked
   const gathered = await gatherGround(ctx, { repo, whole: false, pulls: [] })
-  if (!gathered.ok) return { ok: false, refusal: gatherRefusal('commit', repo, gathered) }
-  const { ground } = gathered
   const move: RefMove = { name: refName(asked.branch), old: base, new: null }
   const wish: Wish = { door: 'commit', caller, moves: [move] }
+  if (!gathered.ok) {
+    const refusal = gatherRefusal('commit', repo, gathered)
+    noteUnread(ctx, { repo, ...wish }, refusal)
+    return { ok: false, refusal }
+  }
+  const { ground } = gathered
   const refuse = (refusal: Refusal): Made => {
     ctx.audit.refused([auditEntry(ctx, ground, wish, move, { ok: false, refusal })])
     return { ok: false, refusal }

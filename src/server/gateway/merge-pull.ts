@@ -18,7 +18,7 @@ import { type Squashed, squashPull } from './squash-pull.ts'
 import { inTurn, isNamed } from './turn.ts'
 import type { Gateway, MoveFacts, RefMove } from './types.ts'
 import { writeRefs } from './write.ts'
-import { gatherRefusal, sourceFailed } from './write-refusal.ts'
+import { gatherRefusal, noteUnread, sourceFailed } from './write-refusal.ts'
 
 type Merged = Awaited<ReturnType<Gateway['mergePull']>>
 type Refused = Extract<Merged, { ok: false }>
@@ -78,7 +78,11 @@ async function mergeOnto(ctx: GatewayContext, repo: AtUri, asked: MergeAsked): P
 /** One try over fresh reads: everything is read, judged, merged and written, or nothing is. */
 async function tryMerge(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, keys: KeptKeys): Promise<Tried> {
   const gathered = await gatherGround(ctx, { repo, whole: true, pulls: [asked.pull] })
-  if (!gathered.ok) return { ok: false, refusal: gatherRefusal('merge', repo, gathered) }
+  if (!gathered.ok) {
+    const refusal = gatherRefusal('merge', repo, gathered)
+    noteUnread(ctx, { repo, door: 'merge', caller: asked.caller, moves: [{ name: '', old: null, new: null }] }, refusal)
+    return { ok: false, refusal }
+  }
   const { ground } = gathered
   const { caller } = asked
   const pull = ground.view.pulls.get(asked.pull)

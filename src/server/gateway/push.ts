@@ -14,7 +14,7 @@ import { roleOf } from './rules/roles.ts'
 import { inTurn } from './turn.ts'
 import type { Door, Gateway, GatewayVerdict, Look, MoveFacts, MoveVerdict, RefMove, RefOutcome } from './types.ts'
 import { writeRefs } from './write.ts'
-import { gatherRefusal } from './write-refusal.ts'
+import { gatherRefusal, noteUnread } from './write-refusal.ts'
 
 type Pushed = Awaited<ReturnType<Gateway['push']>>
 
@@ -60,7 +60,10 @@ export function pushMoves(ctx: GatewayContext, asked: PushAsked): Promise<Pushed
 
 async function push(ctx: GatewayContext, input: PushAsked): Promise<Pushed> {
   const judged = await judgePush(ctx, input)
-  if (!judged.ok) return judged
+  if (!judged.ok) {
+    noteUnread(ctx, input, judged.refusal)
+    return judged
+  }
   const { ground, asked, verdicts, place } = judged
   const { caller, door, moves } = input
   const wish: Wish = { door, caller, moves }

@@ -1,4 +1,5 @@
 /** Why a write into an owner's account was not made, in words. */
+import { type AtUri, parseAtUri } from '../../atproto/ids.ts'
 import type { UpstreamError } from '../../atproto/upstream-error.ts'
 import { checkRefsRecord } from '../../git/refs-record.ts'
 import type { GitRefusal } from '../../git/refusal.ts'
@@ -10,6 +11,8 @@ import { namesOf } from '../names.ts'
 import { type OwnersAccount, readFoundRefs } from './account.ts'
 import { type GatewayContext, hostOf, settingsUrl } from './context.ts'
 import type { Gathered, Ground } from './gather.ts'
+import type { Wish } from './judge.ts'
+import { isNamed } from './turn.ts'
 import type { WriteAsked } from './write.ts'
 
 /** The right to write is not there, or its server does not answer. */
@@ -21,6 +24,15 @@ export async function noRight(ctx: GatewayContext, asked: WriteAsked, why: 'not-
 /** Nothing could be judged, since the repository is not there or a source that must answer did not (GWY-13). */
 export function gatherRefusal(act: WriteAct, repo: string, gathered: Extract<Gathered, { ok: false }>): Refusal {
   return gathered.why === 'gone' ? repoNotFound(repo.slice(repo.lastIndexOf('/') + 1)) : sourceFailed(act, gathered.error)
+}
+
+/** Notes a refusal from before anything could be judged, of an account that the repository names (GWY-6). */
+export function noteUnread(ctx: GatewayContext, { repo, caller, door, moves }: Wish & { repo: AtUri }, refusal: Refusal): void {
+  const owner = parseAtUri(repo)?.did
+  if (owner === undefined || !isNamed(ctx, repo, caller)) return
+  const reason = auditText(refusedAs(refusal), () => undefined)
+  const more = { owner, repo, caller, door, reason, code: refusal.code }
+  ctx.audit.refused(moves.map(move => ({ ...more, ref: move.name, from: move.old, to: move.new })))
 }
 
 /** A source that must answer did not; nothing was written. */

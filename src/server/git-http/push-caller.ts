@@ -32,7 +32,7 @@ const statuses: Partial<Record<ServiceAuthCode, 429 | 503>> = { 'upstream-failed
  */
 export async function readPushCaller(
   { ctx, replay, failures }: GitDoor,
-  request: FastifyRequest,
+  request: Pick<FastifyRequest, 'ip'> & { headers: { authorization?: string | undefined } },
   { fresh }: { fresh: boolean },
 ): Promise<PushCaller | PushCallerRefusal> {
   const refused = (code: PushCallerRefusal['code'], says: string): PushCallerRefusal => {
