@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { sweepQuarantines } from './quarantine.ts'
 import { runGit } from './run.ts'
 
 /** A bare repository that mirrors one refs record. */
@@ -39,7 +40,7 @@ export async function openMirror(path: string): Promise<Mirror> {
   if (!(await exists(join(dir, 'HEAD')))) await create(dir)
   await pinAttributes(dir)
   let last: Promise<unknown> = Promise.resolve()
-  return {
+  const mirror: Mirror = {
     dir,
     objects: join(dir, 'objects'),
     exclusive(work) {
@@ -48,6 +49,9 @@ export async function openMirror(path: string): Promise<Mirror> {
       return mine
     },
   }
+  // A push that a crash cut off leaves a pack of any size, and no later one need come by.
+  await sweepQuarantines(mirror, Date.now())
+  return mirror
 }
 
 /** Mirrors under `root`, a directory per repository, named by a digest of its AT-URI (STO-10). */
