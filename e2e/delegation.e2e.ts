@@ -55,6 +55,7 @@ test('GWY-1 GWY-7 alice delegates on Settings through her own server’s page, b
     await tab.visit('/settings')
     await lookAt(tab, 'delegation-given')
     const heights = await tab.page.locator('.audit .state').evaluateAll(all => all.map(each => each.getBoundingClientRect().height))
+    assert.match(await main(tab), /runner\.test by push orchard main/)
     assert(heights.length > 0 && heights.every(height => height < 30), `verdicts are on one line each: ${heights}`)
 
     await bob.page.getByRole('button', { name: 'Add to merge queue' }).click()

@@ -27,6 +27,7 @@ const line: AuditRow = {
   id: 214,
   at: minutesAgo(5),
   caller: runner,
+  by: 'by push',
   repo: { owner: alice, name: 'orchard' },
   ref: 'main',
   from: commits.tip,

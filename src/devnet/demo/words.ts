@@ -76,9 +76,9 @@ function tries(file: NetworkFile, dataDir: string, delegating: boolean): string[
     '  Open “Rootstocks: say how high they grow, in feet”: it cannot be added, and its box names the file that conflicts.',
     '  As mallory.test, open any of them: its box says who may add it.',
     `  As bob.test, merge the pull of ${file.server}/${handles.alice}/almanac, which names no runner: the button is on its page.`,
-    `  As alice.test, withdraw the delegation on ${file.server}/settings: whoever merges or queues is told that, and where she gives it.`,
     `  As alice.test, let main take pulls only through the queue, on ${file.server}/${handles.alice}/orchard/settings; then push as bob.test.`,
     `  Commit something in a clone and push it as bob.test: git -c credential.helper=${helper(dataDir)} push`,
+    `  As alice.test, withdraw the delegation on ${file.server}/settings: whoever merges or queues is told that, and where she gives it.`,
     '',
   ]
 }

@@ -72,6 +72,8 @@ export const auditWords = {
   /** Of the line that counts what is not kept one by one. */
   summed: () => ({ code: 'summed', reason: 'more refusals of this account in the same hour, counted and not kept one by one' }),
   more: (n: number) => `${n} more`,
+  /** After whoever asked: how. */
+  by: { push: 'by push', merge: 'by merge', commit: 'by commit' },
   /** After the reason of a line that is not settled. */
   begun: 'begun, and not known yet whether it was written',
 } as const

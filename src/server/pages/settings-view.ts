@@ -114,6 +114,7 @@ function rowOf(line: AuditLine, names: Names): AuditRow[] {
       id,
       at,
       caller: { did: line.caller, handle: names(line.caller) },
+      by: auditWords.by[line.door],
       repo: { owner: { did: address.did, handle: names(address.did) }, name: address.rkey },
       ref: line.ref === '' ? undefined : line.ref.replace(/^refs\/(heads|tags)\//, ''),
       from: line.from ?? undefined,

@@ -56,6 +56,8 @@ export interface AuditRow {
   id: number
   at: Instant
   caller: Account
+  /** How they asked. */
+  by: string
   /** The repository, and the branch or tag in it; of a line that sums there is no ref. */
   repo: { owner: Account; name: string }
   ref?: string | undefined
