@@ -101,6 +101,10 @@ export function createAudit(ctx: { database: IndexDatabase; now: () => number })
       }),
     open: limit =>
       sync.all(db.selectFrom('audit').selectAll().where('outcome', 'in', ['begun', 'unknown']).orderBy('id').limit(limit)).flatMap(lineOf),
+    madeLater({ id, repo, ref, from, to }) {
+      const later = db.selectFrom('audit').select('id').where('repo', '=', repo).where('ref', '=', cut(ref)).where('id', '>', id)
+      return sync.first(later.where('from', 'is', from).where('to', 'is', to).where('outcome', '!=', 'refused')) !== undefined
+    },
     list(owner, { before, limit }) {
       const lines = ofOwner(owner).selectAll().orderBy('id', 'desc').limit(limit)
       return sync.all(before === undefined ? lines : lines.where('id', '<', before)).flatMap(lineOf)

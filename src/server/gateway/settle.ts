@@ -15,8 +15,8 @@ const MOST = 500
 const LOOSE_MS = 120_000
 
 /**
- * Looks at what a crash, or a server that did not answer, left open in the audit log: written when the ref is at the new commit or past it, not
- * written when it is not and nothing can be under way any more (LND-11). What cannot be read stays open. Gives how many lines stay so.
+ * Looks at what a crash, or a server that did not answer, left open in the audit log: written when the ref is at the new commit or past it and no
+ * later line says so, not written otherwise once nothing can be under way any more (LND-11). What cannot be read stays open. Gives how many lines stay so.
  */
 export async function settleOpen(ctx: GatewayContext): Promise<number> {
   const lines = ctx.audit.open(MOST)
@@ -25,8 +25,8 @@ export async function settleOpen(ctx: GatewayContext): Promise<number> {
     const outcomes = await look(ctx, repo, about)
     for (const line of about) {
       const outcome = outcomes.get(line)
-      if (outcome === 'written') ctx.audit.settle([line.id], 'written')
-      else if (outcome === 'refused' && ctx.now() - line.at >= LOOSE_MS) {
+      if (outcome === 'written' && !ctx.audit.madeLater(line)) ctx.audit.settle([line.id], 'written')
+      else if (outcome !== undefined && ctx.now() - line.at >= LOOSE_MS) {
         ctx.audit.settle([line.id], 'refused', { code: 'upstream-failed', reason: auditText(notWritten(), () => undefined) })
       } else left += 1
     }

@@ -135,6 +135,8 @@ export interface Audit {
   refused(entries: readonly AuditEntry[]): void
   /** Begun and not settled, oldest first, at most `limit`: what a crash left. */
   open(limit: number): readonly (AuditEntry & { id: number; at: number })[]
+  /** Whether the very same move was written later, or may have been, so that this line's was not made: a ref moves from where it is. */
+  madeLater(line: AuditEntry & { id: number }): boolean
 }
 
 /** What became of one ref of a push. */
