@@ -116,6 +116,8 @@ test('--reset begins afresh, --empty without repositories; SIGTERM stops it with
   const file = await readyDemo(demo, readyFile)
   assert.notEqual(file.accounts.alice.did, first.accounts.alice.did)
   assert.deepEqual(file.repos, [])
+  // The file is there before the words.
+  await until(() => demo.out().includes('Ctrl-C stops everything'), { what: 'the demo to say all' })
   assert.match(demo.out(), /Of no effect yet.*: --batch\./)
   assert.match(demo.out(), /Until alice\.test gives the delegation on [^ ]+\/settings, nothing can be queued/)
   demo.child.kill('SIGTERM')
