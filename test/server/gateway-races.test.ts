@@ -167,6 +167,22 @@ test('NOT-1 GWY-13 a hundred people whose servers say nothing hold up a merge fo
   assert.match(written?.note ?? '', /^taken from the index: the records of /)
 })
 
+test('STO-1 GWY-5 what the owner pushes past the server while a push is on its way is not undone by it', async () => {
+  const { bob } = world.people
+  const repo = await world.plant('between')
+  const [next, theirs] = ['a', 'b'].map(name => makeCommit(repo.gitDir, name, { ...baseFiles, [name]: 'x' }, { parents: [repo.tip] }))
+  assert.ok(next !== undefined && theirs !== undefined)
+  const move = { name: branch('main'), old: repo.tip, new: next }
+  const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.putRecord', times: 1 })
+  const beside = codes(push(repo, bob, [move]))
+  await until(() => held.hits() > 0, { what: 'the record to be sent' })
+  await repo.push('theirs', theirs)
+  held.clear()
+  assert.deepEqual(await beside, ['ok'])
+  const refs = await repo.refs()
+  assert.deepEqual([refs.get('main'), refs.get('theirs')], [next, theirs])
+})
+
 test('STO-7 an answer that does not say what was written proves nothing: the merge is there, or it was not made', async () => {
   const { bob } = world.people
   const repo = await world.plant('hollow')

@@ -178,6 +178,7 @@ test('STO-11 a thousand times as many zeros as are sent are refused', async () =
 test('STO-11 names that are none are refused by name, and the good one beside them goes', async () => {
   const names = [
     'refs/heads/../../x',
+    'refs/heads/a..b',
     'refs/remotes/origin/x',
     'HEAD',
     'refs/heads/x.lock',
