@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { samePath } from '../http/paths.ts'
 import { formNames } from './repo-settings-forms.ts'
+import { endParams } from './settings.ts'
 
 /**
  * A form that is refused leaves its own address in the browser. Opened again, reloaded or come back to after a log-in, it leads to the page that
@@ -13,7 +14,7 @@ export function addFormAddresses(app: FastifyInstance): void {
   }
   for (const act of ['queue', 'merge']) app.get(`/:owner/:name/pulls/:author/:key/${act}`, (request, reply) => goUp(request, reply, 1))
   for (const act of ['give', 'withdraw']) app.get(`/settings/delegation/${act}`, (request, reply) => goUp(request, reply, 2))
-  app.get('/settings/sessions/:name/end', (request, reply) => goUp(request, reply, 3))
+  app.get('/settings/sessions/:name/end', { schema: { params: endParams } }, (request, reply) => goUp(request, reply, 3))
   app.get('/settings/sessions/end-others', (request, reply) => goUp(request, reply, 2))
 }
 

@@ -10,7 +10,8 @@ import { addAuditExports } from './settings-audit.ts'
 import { addDelegation } from './settings-delegation.ts'
 import { sendSettings } from './settings-view.ts'
 
-const endParams = {
+/** Of a session by its name. */
+export const endParams = {
   type: 'object',
   properties: { name: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,32}$' } },
   required: ['name'],
