@@ -77,7 +77,8 @@ test('GWY-10 the stock client pushes with the password that the helper gives it,
   ]
   for (const [branch, args, env] of ways) {
     const clone = join(dir, branch)
-    assert.equal((await git(['clone', '-q', url, clone])).code, 0)
+    const cloned = await git(['clone', '-q', url, clone])
+    assert.equal(cloned.code, 0, cloned.err)
     writeFileSync(join(clone, `${branch}.txt`), 'a pear\n')
     await git(['-C', clone, 'add', '.'])
     await git(['-C', clone, 'commit', '-q', '-m', branch])
