@@ -38,7 +38,8 @@ interface Ran {
 function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv, input = ''): Promise<Ran> {
   return new Promise(resolve => {
     const child = execFile(command, args, { env, cwd: dir }, (_error, out, err) => resolve({ code: child.exitCode ?? -1, out, err }))
-    child.stdin?.end(input)
+    // One that asks nothing may have ended by now.
+    child.stdin?.on('error', () => undefined).end(input)
   })
 }
 
