@@ -32,7 +32,7 @@ test('an unknown repository, pull or branch is a 404 page that says what was loo
     ['/alice.test/orchard/pulls/nobody.test/x/leave', /There is no pull x by nobody\.test here/],
     [world.pathOf(world.pull('label-variety')).replace('/orchard/', '/almanac/'), /There is no pull \w+ by alice\.test here/],
     [`/alice.test/${encodeURIComponent(hostile.html)}`, /There is no repository alice\.test\/<script>document\.title/],
-    ['/alice.test/orchard/settings', /There is no page at this address/],
+    ['/alice.test/orchard/frob', /There is no page at this address/],
     ['/%00/%0a', /There is no repository/],
   ] as const) {
     const response = await visitor.visit(path)
