@@ -86,9 +86,9 @@ test('one session ends another, which is told so when it comes back', async () =
       await throughTheDoor(tab.page, alice)
     }
     await one.page.reload()
-    const other = one.page.locator('main li', { hasNotText: 'this one' })
+    const other = one.page.locator('section[aria-labelledby="h-sess"] li', { hasNotText: 'this one' })
     await other.getByRole('button', { name: /^End/ }).click()
-    await one.page.waitForFunction('document.querySelectorAll("main li").length === 1')
+    await one.page.waitForFunction('document.querySelectorAll("[aria-labelledby=h-sess] li").length === 1')
     await two.page.reload()
     assert.match((await two.page.getByRole('alert').textContent()) ?? '', /Your log-in has ended/)
     await throughTheDoor(two.page, alice)
