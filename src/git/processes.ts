@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 
 /** As much of a process as running git takes. */
@@ -14,17 +14,35 @@ export interface Started {
   readonly closed: Promise<{ code: number | null; error?: Error }>
 }
 
+export interface StartOptions {
+  env: Record<string, string>
+  cwd: string
+  /** A process group of its own: what it has started is killed with it. */
+  group?: boolean
+}
+
 /** Starts a process. It never throws: what goes wrong is in `closed`. */
-export type Start = (command: string, args: readonly string[], options: { env: Record<string, string>; cwd: string }) => Started
+export type Start = (command: string, args: readonly string[], options: StartOptions) => Started
+
+/** Ends a process at once, with its group where it has one; one that has ended is left alone. */
+export function killChild(child: ChildProcess, group: boolean): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  try {
+    if (group) process.kill(-child.pid, 'SIGKILL')
+    else child.kill('SIGKILL')
+  } catch {
+    child.kill('SIGKILL')
+  }
+}
 
 /** Starts a process as a child of this one. */
-export const startStraight: Start = (command, args, options) => {
-  const child = spawn(command, args, options)
+export const startStraight: Start = (command, args, { group = false, ...options }) => {
+  const child = spawn(command, args, { ...options, detached: group })
   const { promise: closed, resolve } = Promise.withResolvers<{ code: number | null; error?: Error }>()
   child.once('error', error => resolve({ code: null, error }))
   child.once('close', code => resolve({ code }))
   const { stdin, stdout, stderr } = child
-  return { stdin, stdout, stderr, pid: Promise.resolve(child.pid), kill: () => void child.kill('SIGKILL'), closed }
+  return { stdin, stdout, stderr, pid: Promise.resolve(child.pid), kill: () => killChild(child, group), closed }
 }
 
 /** How this program starts processes: as a matter of the whole program, which is what grows, it is set once where that begins. */

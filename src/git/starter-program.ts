@@ -3,10 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
+import { killChild } from './processes.ts'
 import type { FromStarter, ToStarter } from './starter.ts'
 
 const path = process.argv[2] ?? ''
-const children = new Map<number, ChildProcess | 'wanted' | 'killed'>()
+const children = new Map<number, { child: ChildProcess; group: boolean } | 'wanted' | 'killed'>()
 
 /** Whoever asked may be gone by now: then there is nobody to tell. */
 function tell(message: FromStarter): void {
@@ -23,7 +24,7 @@ function open(id: number, stream: 'io' | 'err'): Promise<Socket> {
   return promise
 }
 
-async function start({ id, command, args, env, cwd }: Extract<ToStarter, { what: 'start' }>): Promise<void> {
+async function start({ id, command, args, env, cwd, group = false }: Extract<ToStarter, { what: 'start' }>): Promise<void> {
   children.set(id, 'wanted')
   const opened = await Promise.allSettled([open(id, 'io'), open(id, 'err')])
   const sockets = opened.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
@@ -37,9 +38,9 @@ async function start({ id, command, args, env, cwd }: Extract<ToStarter, { what:
     tell({ id, what: 'failed', message: 'not started' })
     return
   }
-  const child = spawn(command, args, { env, cwd, stdio: [io, io, err] })
+  const child = spawn(command, args, { env, cwd, detached: group, stdio: [io, io, err] })
   close()
-  children.set(id, child)
+  children.set(id, { child, group })
   if (child.pid !== undefined) tell({ id, what: 'started', pid: child.pid })
   child.once('error', error => {
     children.delete(id)
@@ -56,12 +57,12 @@ process.on('message', (message: ToStarter) => {
     void start(message)
     return
   }
-  const child = children.get(message.id)
-  if (child === 'wanted') children.set(message.id, 'killed')
-  else if (child !== undefined && child !== 'killed') child.kill('SIGKILL')
+  const found = children.get(message.id)
+  if (found === 'wanted') children.set(message.id, 'killed')
+  else if (typeof found === 'object') killChild(found.child, found.group)
 })
 process.on('disconnect', () => {
-  for (const child of children.values()) if (typeof child === 'object') child.kill('SIGKILL')
+  for (const found of children.values()) if (typeof found === 'object') killChild(found.child, found.group)
   // Whoever asked may have been killed, and left its folder.
   rmSync(dirname(path), { recursive: true, force: true })
   process.exit(0)

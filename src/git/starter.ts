@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { z } from 'zod'
-import { type Start, type Started, startStraight } from './processes.ts'
+import { type Start, type Started, type StartOptions, startStraight } from './processes.ts'
 
 export type ToStarter =
-  | { id: number; what: 'start'; command: string; args: readonly string[]; env: Record<string, string>; cwd: string }
+  | ({ id: number; what: 'start'; command: string; args: readonly string[] } & StartOptions)
   | { id: number; what: 'kill' }
 export type FromStarter =
   | { id: number; what: 'ready' }
@@ -144,9 +144,17 @@ function follow(run: EventEmitter, kill: () => void): Started {
   run.once('failed', ({ message }: { message: string }) => ended.resolve({ code: null, error: new Error(message) }))
   const closed = ended.promise.then(async end => {
     pid.resolve(undefined)
-    if (end.error === undefined) await Promise.all([stdout, stderr].map(stream => (stream.readableEnded ? undefined : once(stream, 'end'))))
+    if (end.error === undefined) await Promise.all([stdout, stderr].map(over))
     else for (const stream of [stdin, stdout, stderr]) stream.destroy()
     return end
   })
   return { stdin, stdout, stderr, pid: pid.promise, kill, closed }
+}
+
+/** When all of a stream was read, or nobody reads it any more. */
+function over(stream: PassThrough): Promise<void> {
+  if (stream.readableEnded || stream.destroyed) return Promise.resolve()
+  return new Promise(resolve => {
+    for (const event of ['end', 'close'] as const) stream.once(event, () => resolve())
+  })
 }

@@ -73,6 +73,22 @@ test('one that is killed ends without a code, and one that does not exist says w
   assert.equal(await none.pid, undefined)
 })
 
+test('one that is killed takes its group with it, and one whose output nobody reads any more ends', async () => {
+  const mark = `sleep 97${process.pid}`
+  const child = starter.start('/bin/sh', ['-c', `${mark} & wait`], { ...options, group: true })
+  for (const stream of [child.stdout, child.stderr]) stream.resume()
+  await until(() => running(mark.replace(' ', '\0')).length > 0)
+  child.kill()
+  assert.equal((await child.closed).code, null)
+  await until(() => running(mark.replace(' ', '\0')).length === 0)
+  const loud = sh('exec cat /dev/zero')
+  loud.stderr.resume()
+  await once(loud.stdout, 'readable')
+  loud.stdout.destroy()
+  loud.kill()
+  assert.equal((await loud.closed).code, null)
+})
+
 test('git runs by it as it does straight', async () => {
   startProcessesBy(starter.start)
   try {

@@ -1,5 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { gitEnv, pinnedConfig } from '../../git/env.ts'
+import { startProcess } from '../../git/processes.ts'
 
 /**
  * What `git upload-pack` is run with beside the pinned configuration: partial clones; any object by its id in every version of the protocol, as
@@ -25,7 +26,7 @@ export interface UploadPackEnd {
 }
 
 export interface UploadPack {
-  readonly stdout: ChildProcessWithoutNullStreams['stdout']
+  readonly stdout: Readable
   readonly end: Promise<UploadPackEnd>
 }
 
@@ -42,11 +43,11 @@ export function startUploadPack(options: {
 }): UploadPack {
   const settings = [...pinnedConfig, ...config].flatMap(setting => ['-c', setting])
   const mode = options.input === undefined ? ['--http-backend-info-refs'] : []
-  const child = spawn('git', [...settings, 'upload-pack', '--stateless-rpc', '--strict', ...mode, options.dir], {
+  const child = startProcess('git', [...settings, 'upload-pack', '--stateless-rpc', '--strict', ...mode, options.dir], {
     env: gitEnv(options.protocol === undefined ? {} : { GIT_PROTOCOL: options.protocol }),
     cwd: '/',
-    // A group of its own: pack-objects goes with it.
-    detached: true,
+    // pack-objects goes with it.
+    group: true,
   })
   const { promise, resolve } = Promise.withResolvers<UploadPackEnd>()
   let why: 'timeout' | 'aborted' | undefined
@@ -54,12 +55,7 @@ export function startUploadPack(options: {
 
   function kill(reason: 'timeout' | 'aborted'): void {
     why ??= reason
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-    try {
-      process.kill(-child.pid, 'SIGKILL')
-    } catch {
-      child.kill('SIGKILL')
-    }
+    child.kill()
   }
   const timer = setTimeout(() => kill('timeout'), options.timeoutMs)
   const onAbort = () => kill('aborted')
@@ -74,9 +70,9 @@ export function startUploadPack(options: {
   child.stderr.on('data', (chunk: Buffer) => {
     if (stderr.length < stderrLimit) stderr += chunk.toString('utf8')
   })
-  child.on('error', () => end('not-started', -1))
-  child.on('close', code => {
-    if (why !== undefined) end(why, -1)
+  void child.closed.then(({ code, error }) => {
+    if (error !== undefined) end('not-started', -1)
+    else if (why !== undefined) end(why, -1)
     else if (code === null) end('signal', -1)
     else end('exit', code)
   })
