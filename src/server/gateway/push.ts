@@ -12,22 +12,13 @@ import { isDone } from './rules/done.ts'
 import { needsChain, needsChecks, needsForward } from './rules/needs.ts'
 import { roleOf } from './rules/roles.ts'
 import { inTurn } from './turn.ts'
-import type { Door, Gateway, GatewayVerdict, Look, MoveFacts, MoveVerdict, RefMove, RefOutcome } from './types.ts'
+import type { Gateway, GatewayVerdict, Look, MoveFacts, MoveVerdict, RefMove, RefOutcome } from './types.ts'
 import { writeRefs } from './write.ts'
 import { gatherRefusal, noteUnread } from './write-refusal.ts'
 
 type Pushed = Awaited<ReturnType<Gateway['push']>>
 
-interface PushAsked {
-  repo: AtUri
-  caller: Did
-  door: Door
-  moves: readonly RefMove[]
-  atomic: boolean
-  env?: Readonly<Record<string, string>> | undefined
-  commits?: ReadonlySet<string> | undefined
-  look?: Look | undefined
-}
+type PushAsked = Parameters<Gateway['push']>[0]
 
 /** What was read longer ago than this, in milliseconds, is read again. */
 const LOOK_MS = 1_000
