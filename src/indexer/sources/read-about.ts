@@ -2,9 +2,9 @@ import { isLexValue } from '@atproto/lex-data'
 import { lexStringify } from '@atproto/lex-json'
 import type { Did, Nsid } from '../../atproto/ids.ts'
 import type { Reader, ReadRecord } from '../../atproto/reader.ts'
-import { type Usable, usable } from '../../indexer/validate/usable.ts'
 import type { QueueRecord, StateRecord, Stored } from '../../queue/facts.ts'
 import type { FreshRead } from '../../queue/overlay.ts'
+import { type Usable, usable } from '../validate/usable.ts'
 
 /** Records about the repository that are enough of one account, and records read in all at most (NOT-1). */
 const ENOUGH = 25

@@ -1,8 +1,8 @@
 /** Single records as their accounts have them now. A source that does not answer is an UpstreamError. */
 import { parseAtUri } from '../../atproto/ids.ts'
 import type { Reader } from '../../atproto/reader.ts'
-import { noRefs, refsFault } from '../../indexer/validate/refs-fault.ts'
 import type { GitFault, PullRecord, RefsRecord, RepoRecord, Stored } from '../../queue/facts.ts'
+import { noRefs, refsFault } from '../validate/refs-fault.ts'
 import { ofKind, readUsable } from './read-about.ts'
 
 /** Null for one that is not there, or counts for nothing. */
