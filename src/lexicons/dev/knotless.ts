@@ -11,6 +11,7 @@ export * as decision from "./knotless/decision.ts";
 export * as defs from "./knotless/defs.ts";
 export * as getMergeStatus from "./knotless/getMergeStatus.ts";
 export * as getQueue from "./knotless/getQueue.ts";
+export * as getQueueRecords from "./knotless/getQueueRecords.ts";
 export * as getQueueStats from "./knotless/getQueueStats.ts";
 export * as issue from "./knotless/issue.ts";
 export * as lander from "./knotless/lander.ts";
