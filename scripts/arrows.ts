@@ -10,13 +10,13 @@ const levels = [
   ['devnet'],
   ['cli', 'server', 'runner'],
   ['views', 'indexer', 'steward'],
-  ['git', 'atproto', 'workflows'],
+  ['git', 'atproto', 'workflows', 'config'],
   ['queue'],
   ['lexicons'],
 ]
 const levelOf = new Map(levels.flatMap((names, level) => names.map(name => [name, level] as const)))
-/** `knotless serve` is a command of the one binary, so the command line may start the server. */
-const allowed = new Set(['cli -> server'])
+/** `knotless serve` and  are commands of the one binary, so the command line may start them. */
+const allowed = new Set(['cli -> server', 'cli -> runner'])
 
 function sources(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true, recursive: true })

@@ -9,7 +9,7 @@ import { type Did, parseDid, parseHandle } from '../atproto/ids.ts'
 import { logIn } from '../atproto/password-session.ts'
 import { asWebFetch } from '../atproto/web-fetch.ts'
 import { createWriter } from '../atproto/writer.ts'
-import { isLoopbackHost } from '../server/config-values.ts'
+import { isLoopbackHost } from '../config/values.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Did, parseDid } from '../atproto/ids.ts'
-import { count, faultLine, flag, hostAndPort, httpUrl, isLoopbackHost, minutes, perMinute, port, webSocketUrl } from './config-values.ts'
+import { count, faultLine, flag, hostAndPort, httpUrl, isLoopbackHost, minutes, perMinute, port, webSocketUrl } from '../config/values.ts'
 
 /** What `serve` runs with. Made once, by `readConfig`; everything else takes its part of it. */
 export interface Config {

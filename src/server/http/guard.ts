@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isLoopbackHost } from '../../config/values.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
-import { isLoopbackHost } from '../config-values.ts'
 import type { Context } from '../context.ts'
 import { refusals } from '../words.ts'
 import { RefusedRequest } from './errors.ts'
