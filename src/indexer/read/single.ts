@@ -4,11 +4,11 @@ import type { IndexDatabase } from '../database.ts'
 export function recordAt(
   index: IndexDatabase,
   uri: string,
-): { uri: string; did: string; collection: string; rkey: string; cid: string; json: string } | undefined {
+): { uri: string; did: string; collection: string; rkey: string; cid: string; json: string; seenAt: number } | undefined {
   const row = index.sync.first(
     index.db
       .selectFrom('record')
-      .select(['uri', 'did', 'collection', 'rkey', 'cid', 'json'])
+      .select(['uri', 'did', 'collection', 'rkey', 'cid', 'json', 'seen_at as seenAt'])
       .where('uri', '=', uri)
       .where('deleted', '=', 0),
   )

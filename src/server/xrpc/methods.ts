@@ -5,6 +5,7 @@ import { createCommit } from './createCommit.ts'
 import type { Front } from './front.ts'
 import { getMergeStatus } from './getMergeStatus.ts'
 import { getQueue } from './getQueue.ts'
+import { getQueueRecords } from './getQueueRecords.ts'
 import { listChecks } from './listChecks.ts'
 import { listPulls } from './listPulls.ts'
 import { listQueues } from './listQueues.ts'
@@ -14,6 +15,7 @@ import { mergePull } from './mergePull.ts'
 export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
   xrpc.add(dev.knotless.getMergeStatus, getMergeStatus(ctx, front))
   xrpc.add(dev.knotless.getQueue, getQueue(ctx, front))
+  xrpc.add(dev.knotless.getQueueRecords, getQueueRecords(ctx))
   xrpc.add(dev.knotless.listChecks, listChecks(ctx, front))
   xrpc.add(dev.knotless.listPulls, listPulls(ctx, front))
   xrpc.add(dev.knotless.listQueues, listQueues(ctx, front))
