@@ -26,7 +26,7 @@ const state = (slots: Slots) => ({ free: slots.free, waiting: slots.waiting })
 
 test('AHD-5 of all that is asked in one breath the highest class begins, then the order of asking decides', async () => {
   const { begun, ask, end, slots } = world(2)
-  for (const of of ['pull', 'preflight', 'push', 'ahead', 'next'] as const) ask(of, of)
+  for (const kind of ['pull', 'preflight', 'push', 'ahead', 'next'] as const) ask(kind, kind)
   ask('next-2', 'next')
   await settle()
   assert.deepEqual(begun, ['next', 'next-2'])
