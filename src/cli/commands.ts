@@ -17,6 +17,10 @@ export const commands = {
     summary: 'the server: pages, queries and index (configured by KNOTLESS_… variables)',
     load: async () => (await import('./serve.ts')).serve,
   },
+  runner: {
+    summary: 'the runner: takes queued pulls in batches, checks them and lands what passed',
+    load: async () => (await import('./runner.ts')).runner,
+  },
   'git-credential': {
     summary: 'gives git the password that it pushes with: a token of the account’s own server',
     load: async () => (await import('./git-credential.ts')).gitCredential,

@@ -39,6 +39,8 @@ export interface Appview {
   did(): Promise<Did>
   /** What its index has about a repository (NOT-1); remembered until its version there changes. Undefined: it does not know the repository. */
   facts(repo: AtUri): Promise<RepositoryFacts | undefined>
+  /** Issues of it that its index knows to be open, as AT-URIs: they come with the facts (LND-6). Empty where it does not know the repository. */
+  issues(repo: AtUri): Promise<readonly string[]>
   /** Whether the owner lets that server write for them; undefined where it does not say (GWY-8). */
   delegated(repo: AtUri): Promise<boolean | undefined>
   /** GWY-10: a token for one push, to be used as its password. */
@@ -66,8 +68,8 @@ export interface RunnerContext {
   readonly mirrors: Mirrors
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** The next key of a record: greater than every one before it (REC-7). */
-  readonly nextKey: () => string
+  /** The next key of a record: greater than every one before it, and than `above` where that is given (REC-7). */
+  readonly nextKey: (above?: string) => string
   /** This process, as its lease names it (WHO-8). */
   readonly instance: string
   readonly version: string
