@@ -56,6 +56,17 @@ test('NOT-1 the index’s records about a repository, as they were written, with
   assert.equal(answer.cursor, undefined)
 })
 
+test('LND-6 issues that are open are told of, until somebody whose word counts has closed them', async () => {
+  const { repo } = orchard
+  const [one, other] = [orchard.key(), orchard.key()]
+  const open = await orchard.write(madeUp.owner, 'dev.knotless.issue', one, { repo, title: 'Worms' })
+  const closed = await orchard.write(madeUp.owner, 'dev.knotless.issue', other, { repo, title: 'Wasps' })
+  await orchard.write(madeUp.runner, 'dev.knotless.state', orchard.key(), { repo, subject: closed, state: 'closed' })
+  const page = await read({ repo, limit: '1' })
+  assert.deepEqual(page.issues, [{ uri: open }])
+  assert.equal((await read({ repo, limit: '1', cursor: page.cursor ?? '' })).issues, undefined)
+})
+
 test('HON-2 a stranger’s records are not among them', async () => {
   const stranger = 'did:plc:malloryaaaaaaaaaaaaaaaaa'
   const { repo, pulls } = orchard

@@ -44,13 +44,14 @@ function placeIn(cursor: string, version: string | undefined): number {
 }
 
 /** A page as JSON; its records are JSON already. */
-function pageOf({ version, records, gone }: Snapshot, from: number, limit: number): string {
+function pageOf({ version, records, gone, issues }: Snapshot, from: number, limit: number): string {
   let end = from
   for (let size = 0; end < Math.min(from + limit, records.length); end++) {
     size += records[end]?.length ?? 0
     if (size > PAGE && end > from) break
   }
   const cursor = end < records.length ? { cursor: `${version}.${end}` } : {}
-  const rest = JSON.stringify({ version, gone: gone.map(did => ({ did })), ...cursor })
+  const open = from === 0 ? { issues: issues.map(uri => ({ uri })) } : {}
+  const rest = JSON.stringify({ version, gone: gone.map(did => ({ did })), ...open, ...cursor })
   return `{"records":[${records.slice(from, end).join(',')}],${rest.slice(1)}`
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { IndexDatabase } from '../../indexer/database.ts'
-import { loadFacts, recordAt, versionOf } from '../../indexer/read.ts'
+import { loadFacts, openIssuesOf, recordAt, versionOf } from '../../indexer/read.ts'
 import type { RepositoryFacts, Stored } from '../../queue/facts.ts'
 
 /** What the index has about a repository at one version, as it is sent. */
@@ -10,6 +10,8 @@ export interface Snapshot {
   records: readonly string[]
   /** Accounts that are gone, by DID. */
   gone: readonly string[]
+  /** Issues that are open, the newest first (LND-6). */
+  issues: readonly string[]
 }
 
 export interface RecordSnapshots {
@@ -22,6 +24,7 @@ export interface RecordSnapshots {
 /** Characters kept of all snapshots together, and of one. */
 const KEPT = 64 * 2 ** 20
 const KEPT_OF_ONE = 16 * 2 ** 20
+const MOST_ISSUES = 5_000
 
 /**
  * A version is made of the index's own and of when the repository was first seen, so that one of an index that was since built anew is never
@@ -47,8 +50,9 @@ export function createRecordSnapshots(index: IndexDatabase): RecordSnapshots {
         return undefined
       }
       // Nothing comes between the two reads: both are made in this step.
-      const snapshot = { version, records: recordsOf(loaded.facts).map(asIndexed), gone: [...loaded.facts.gone] }
-      kept.set(repo, snapshot, { size: snapshot.records.reduce((all, text) => all + text.length, 1) })
+      const { facts } = loaded
+      const snapshot = { version, records: recordsOf(facts).map(asIndexed), gone: [...facts.gone], issues: issuesOf(index, facts) }
+      kept.set(repo, snapshot, { size: [...snapshot.records, ...snapshot.issues].reduce((all, text) => all + text.length, 1) })
       return snapshot
     },
   }
@@ -58,6 +62,14 @@ export function createRecordSnapshots(index: IndexDatabase): RecordSnapshots {
 function recordsOf(facts: RepositoryFacts): Stored<object>[] {
   const { repo, transferredFrom, transferredTo, pulls, queue, states, landers } = facts
   return [repo, transferredFrom, transferredTo, ...pulls, ...queue, ...states, ...landers].filter(record => record !== undefined)
+}
+
+/** Of all its addresses (HON-4), as those say that it names (HON-6). */
+function issuesOf(index: IndexDatabase, { repo, transferredFrom, transferredTo }: RepositoryFacts): string[] {
+  const { collaborators, runners } = (transferredTo ?? repo).value
+  const records = [repo, transferredFrom, transferredTo].filter(record => record !== undefined)
+  const members = [...records.map(record => record.did), ...[...collaborators, ...runners].map(named => named.did)]
+  return records.flatMap(record => openIssuesOf(index, record.uri, members)).slice(0, MOST_ISSUES)
 }
 
 function asIndexed({ uri, cid, seenAt, backfilled, value }: Stored<object>): string {

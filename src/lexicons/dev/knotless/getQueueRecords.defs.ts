@@ -14,7 +14,7 @@ export const $params = /*#__PURE__*/ l.params({"repo":/*#__PURE__*/ l.string({"f
 
 export type $Params = l.InferOutput<typeof $params>;
 
-export const $output = /*#__PURE__*/ l.jsonPayload({"version":/*#__PURE__*/ l.string({"maxLength":64}),"unchanged":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"records":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Indexed>((() => indexed) as any), ),"gone":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Account>((() => account) as any), )),"cursor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":256}))});
+export const $output = /*#__PURE__*/ l.jsonPayload({"version":/*#__PURE__*/ l.string({"maxLength":64}),"unchanged":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"records":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Indexed>((() => indexed) as any), ),"gone":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Account>((() => account) as any), )),"issues":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Issue>((() => issue) as any), {"maxLength":5000})),"cursor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":256}))});
 
 export type $Output<B = l.BinaryData> = l.InferPayload<typeof $output, B>;
 export type $OutputBody<B = l.BinaryData> = l.InferPayloadBody<typeof $output, B>;
@@ -62,6 +62,19 @@ export type { Indexed };
 const indexed = /*#__PURE__*/ l.typedObject<Indexed>($nsid, "indexed", /*#__PURE__*/ l.object({"uri":/*#__PURE__*/ l.string({"format":"at-uri"}),"cid":/*#__PURE__*/ l.string({"format":"cid"}),"seenAt":/*#__PURE__*/ l.string({"format":"datetime"}),"backfilled":/*#__PURE__*/ l.boolean(),"value":/*#__PURE__*/ l.lexMap()}));
 
 export { indexed };
+
+type Issue = { $type?: "dev.knotless.getQueueRecords#issue";
+
+  /**
+   * The issue.
+   */
+  "uri":l.AtUriString };
+
+export type { Issue };
+
+const issue = /*#__PURE__*/ l.typedObject<Issue>($nsid, "issue", /*#__PURE__*/ l.object({"uri":/*#__PURE__*/ l.string({"format":"at-uri"})}));
+
+export { issue };
 
 type Account = { $type?: "dev.knotless.getQueueRecords#account";
 

@@ -222,6 +222,11 @@ type Intent = { $type?: "dev.knotless.lander#intent";
   "tip":string;
 
   /**
+   * No check ran on it (CHK-6).
+   */
+  "nothingRan"?:boolean | undefined;
+
+  /**
    * What lands.
    */
   "pulls":(Pull)[];
@@ -234,6 +239,6 @@ type Intent = { $type?: "dev.knotless.lander#intent";
 export type { Intent };
 
 /** A landing under way (LND-8). */
-const intent = /*#__PURE__*/ l.typedObject<Intent>($nsid, "intent", /*#__PURE__*/ l.object({"branch":/*#__PURE__*/ l.string({"maxLength":255,"minLength":1}),"generation":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"base":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"pulls":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Pull>((() => pull) as any), {"maxLength":50}),"issues":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Issue>((() => issue) as any), {"maxLength":100}))}));
+const intent = /*#__PURE__*/ l.typedObject<Intent>($nsid, "intent", /*#__PURE__*/ l.object({"branch":/*#__PURE__*/ l.string({"maxLength":255,"minLength":1}),"generation":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"base":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"nothingRan":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"pulls":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Pull>((() => pull) as any), {"maxLength":50}),"issues":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Issue>((() => issue) as any), {"maxLength":100}))}));
 
 export { intent };

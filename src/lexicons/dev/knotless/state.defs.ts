@@ -39,6 +39,16 @@ type Main = { $type: "dev.knotless.state";
   "batch"?:string | undefined;
 
   /**
+   * Of merged: the head that landed, from which commits that came later are told (LND-10).
+   */
+  "head"?:string | undefined;
+
+  /**
+   * Of merged: no check ran on the batch it landed in (CHK-6, ADM-11).
+   */
+  "nothingRan"?:boolean | undefined;
+
+  /**
    * Of a closed issue: the pull that closed it.
    */
   "pull"?:l.AtUriString | undefined;
@@ -51,7 +61,7 @@ type Main = { $type: "dev.knotless.state";
 export type { Main };
 
 /** A change of state of a pull or an issue (HON-6). */
-const main = /*#__PURE__*/ l.record<"tid", Main>("tid", $nsid, /*#__PURE__*/ l.object({"repo":/*#__PURE__*/ l.string({"format":"at-uri"}),"subject":/*#__PURE__*/ l.string({"format":"at-uri"}),"state":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["open","closed","merged"]}>({"maxLength":64}),"commit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"pull":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"createdAt":/*#__PURE__*/ l.string({"format":"datetime"})}));
+const main = /*#__PURE__*/ l.record<"tid", Main>("tid", $nsid, /*#__PURE__*/ l.object({"repo":/*#__PURE__*/ l.string({"format":"at-uri"}),"subject":/*#__PURE__*/ l.string({"format":"at-uri"}),"state":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["open","closed","merged"]}>({"maxLength":64}),"commit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"head":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"nothingRan":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"pull":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"createdAt":/*#__PURE__*/ l.string({"format":"datetime"})}));
 
 export { main };
 
