@@ -24,8 +24,9 @@ export interface Mirrors {
  * Attributes of every mirror, over whatever a tree says: nothing is left out of or rewritten in an archive (STO-12), and merges and diffs know
  * no drivers, text kinds or encodings, in every version of git (GWY-14).
  */
+const wholeArchives = '* -export-ignore -export-subst'
 const attributes = [
-  '* -export-ignore -export-subst',
+  wholeArchives,
   '* !merge !diff !text !eol !crlf !ident !filter !working-tree-encoding !conflict-marker-size !whitespace !delta',
   '',
 ].join('\n')
@@ -52,6 +53,11 @@ export async function openMirror(path: string): Promise<Mirror> {
   // A push that a crash cut off leaves a pack of any size, and no later one need come by.
   await sweepQuarantines(mirror, Date.now())
   return mirror
+}
+
+/** Whether these are attributes of a mirror, by which an archive holds every file as it is (STO-12). */
+export function archivesWhole(text: string): boolean {
+  return text.split('\n', 1)[0] === wholeArchives
 }
 
 /** Mirrors under `root`, a directory per repository, named by a digest of its AT-URI (STO-10). */

@@ -48,19 +48,27 @@ const limitScript = 'ulimit -v "$1" || [ "$(uname)" = Darwin ] || exit 125; ulim
  * codes and signals are values.
  */
 export function runGit(args: readonly string[], options: GitOptions = {}): Promise<GitRun> {
-  const settings = [...pinnedConfig, ...(options.config ?? [])].flatMap(setting => ['-c', setting])
-  const words = [...settings, ...(options.dir === undefined ? [] : [`--git-dir=${options.dir}`]), ...args]
-  const limit = options.ulimit
-  const child =
-    limit === undefined
-      ? startProcess('git', words, { env: gitEnv(options.env), cwd: '/' })
-      : startProcess('/bin/sh', ['-c', limitScript, 'sh', String(limit.memoryKiB), String(limit.cpuSeconds), ...words], {
-          env: gitEnv(options.env),
-          cwd: '/',
-        })
+  const child = startGit(args, options)
   const { niceness } = options
   if (niceness !== undefined) void child.pid.then(pid => pid !== undefined && giveWay(pid, niceness))
   return watch(child, options)
+}
+
+/** Starts git with the pinned environment and configuration, and leaves its streams and its end to the caller. */
+export function startGit(args: readonly string[], options: Pick<GitOptions, 'dir' | 'env' | 'config' | 'ulimit'>): Started {
+  const words = gitWords(args, options)
+  const limit = options.ulimit
+  if (limit === undefined) return startProcess('git', words, { env: gitEnv(options.env), cwd: '/' })
+  return startProcess('/bin/sh', ['-c', limitScript, 'sh', String(limit.memoryKiB), String(limit.cpuSeconds), ...words], {
+    env: gitEnv(options.env),
+    cwd: '/',
+  })
+}
+
+/** The words of a git command line: the pinned configuration, the git directory, then what is asked. */
+export function gitWords(args: readonly string[], { dir, config = [] }: Pick<GitOptions, 'dir' | 'config'>): string[] {
+  const settings = [...pinnedConfig, ...config].flatMap(setting => ['-c', setting])
+  return [...settings, ...(dir === undefined ? [] : [`--git-dir=${dir}`]), ...args]
 }
 
 function giveWay(pid: number, niceness: number): void {

@@ -61,6 +61,9 @@ export const words = {
   tooManyFaults: () => 'Too many of the branches hold more than is taken: this one was not looked at.',
   mergeTooBig: () => 'Merging the branch needs more memory or time than is given to it.',
 
+  archiveTooBig: (most: number) => `The files come to more than ${megabytes(most)}.`,
+  archiveTooSlow: () => 'Handing out the files took too long.',
+
   tooManyPairs: (most: number) => `More than ${count(most)} merges were asked for at once.`,
 
   tooManyChanges: (most: number) => `More than ${count(most)} files in one commit.`,
