@@ -29,6 +29,8 @@ export interface Asking {
   caller?: string | undefined
   /** By lander DID; absent while nothing reports passes. */
   lastSeen?: ReadonlyMap<string, LastSeen> | undefined
+  /** How long nothing may land or be turned away, in milliseconds, before a queue that is not empty counts as stalled; absent where nobody judges that. */
+  stallAfter?: number | undefined
   /** Absent where no server stands between, and nothing is said of delegation. */
   gateway?: GatewayFacts | undefined
 }

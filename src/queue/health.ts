@@ -2,6 +2,8 @@
 import type { Asking } from './asking.ts'
 import { lackingSince, lacksDelegation } from './delegated.ts'
 import { landerLife } from './lander-life.ts'
+import { millis } from './runs.ts'
+import { tidMillis } from './tid.ts'
 import type { BranchView, RepositoryView } from './view.ts'
 import { type HealthParts, type HealthWords, healthWords } from './words/health.ts'
 import { healthLabels, type Label } from './words/labels.ts'
@@ -12,7 +14,7 @@ export interface Health extends HealthWords {
   since?: number | undefined
 }
 
-/** No runners, never a lander, no lander, not delegated, unchecked; then what is going on. */
+/** No runners, never a lander, no lander, not delegated, stalled, unchecked; then what is going on. */
 export function queueHealth(view: RepositoryView, branch: BranchView, asking: Asking): Health {
   const { parts, since } = first(view, branch, asking)
   return { ...healthWords(parts), label: healthLabels[parts.kind], since }
@@ -33,9 +35,30 @@ function first(view: RepositoryView, branch: BranchView, asking: Asking): { part
     const settingsUrl = asking.gateway?.settingsUrl
     return { parts: { kind: 'not-delegated', owner, isOwner, since, now: asking.now, settingsUrl }, since }
   }
+  const stalled = stalledSince(view, branch, asking)
+  if (stalled !== undefined) {
+    const said = asking.lastSeen?.get(did)?.says
+    return { parts: { kind: 'stall', since: stalled, lander: did, seenAt, said, owner }, since: stalled }
+  }
   if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
   if (view.lander?.record?.value.stoppedAt !== undefined) return { parts: { kind: 'stopping', lander: did } }
   return going(branch, did)
+}
+
+/** Since when nothing has landed or been turned away although something is queued and the lander runs; undefined while that is not long (STA-4). */
+function stalledSince(view: RepositoryView, branch: BranchView, asking: Asking): number | undefined {
+  const [oldest] = branch.queue
+  // Of a lander that is not named nobody sees what it does (STA-7).
+  if (asking.stallAfter === undefined || oldest?.entry === undefined || view.lander?.named !== true) return undefined
+  const ejected = branch.ejected[0]?.ejection
+  const moves = [
+    tidMillis(oldest.entry.key),
+    branch.landed[0]?.at,
+    ejected && tidMillis(ejected.rkey),
+    millis(view.lander.record?.value.startedAt),
+  ].filter(time => time !== undefined)
+  const since = Math.max(...moves)
+  return asking.now - since >= asking.stallAfter ? since : undefined
 }
 
 function going(branch: BranchView, lander: string): { parts: HealthParts } {

@@ -3,8 +3,8 @@ import type { Asking } from './asking.ts'
 import { millis } from './runs.ts'
 import type { BatchView, BranchView, RepositoryView } from './view.ts'
 
-/** Past the pass it said was due, a lander has this long before it counts as not seen. */
-const GRACE = 2 * 60_000
+/** Past the pass it said was due, a lander has this long before it counts as not seen, in milliseconds. */
+export const NOT_SEEN_AFTER = 2 * 60_000
 /** Without a report, a check or lease written this lately is a sign of life. */
 const SIGN_HOLDS = 60 * 60_000
 
@@ -21,16 +21,16 @@ export function landerLife(view: RepositoryView, branch: BranchView | undefined,
   const did = view.lander?.did ?? view.roles.runners[0]
   if (did === undefined) return { alive: false }
   const told = asking.lastSeen?.get(did)
-  if (told !== undefined) return { did, seenAt: told.at, alive: asking.now <= (told.dueAt ?? told.at) + GRACE }
+  if (told !== undefined) return { did, seenAt: told.at, alive: asking.now <= (told.dueAt ?? told.at) + NOT_SEEN_AFTER }
 
   const record = view.lander?.did === did ? view.lander.record : undefined
   const lease = record?.value.stoppedAt === undefined ? millis(record?.value.lease?.until) : undefined
   const signs = (branch?.batches ?? []).filter(batch => batch.runner === did).flatMap(signsOf)
   if (record?.value.lease !== undefined) signs.push(millis(record.value.stoppedAt) ?? record.seenAt)
-  const past = signs.filter(time => time <= asking.now + GRACE)
+  const past = signs.filter(time => time <= asking.now + NOT_SEEN_AFTER)
   if (past.length === 0) return { did, alive: false }
   const seenAt = Math.min(asking.now, Math.max(...past))
-  const leased = lease !== undefined && asking.now <= lease + GRACE
+  const leased = lease !== undefined && asking.now <= lease + NOT_SEEN_AFTER
   const working = branch?.batches.some(batch => batch.runner === did) === true && asking.now - seenAt <= SIGN_HOLDS
   return { did, seenAt, alive: leased || working }
 }

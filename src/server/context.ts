@@ -26,6 +26,8 @@ import { createFormTokens, type FormTokens } from './http/form-tokens.ts'
 import { createIds, type Ids } from './ids.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { migrations } from './migrations/index.ts'
+import { createLiveLogs, type LiveLogs } from './passes/live-logs.ts'
+import { createPasses, type Passes } from './passes/passes.ts'
 import type { ServerDb, ServerTables } from './tables.ts'
 import { readVersion } from './version.ts'
 
@@ -55,6 +57,8 @@ export interface Context {
   /** Service tokens that were used: one that was used at one door is used at all of them (GWY-10). */
   readonly replays: KeptReplays
   readonly gateway: RunningGateway
+  readonly passes: Passes
+  readonly liveLogs: LiveLogs
   readonly sessions: Sessions
   readonly cookies: Cookies
   readonly formTokens: FormTokens
@@ -119,6 +123,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     })
     const audit = createAudit({ database, now })
     const gateway = createGateway({ config, now, ids, logger, reader, identity, database, mirrors, indexer, delegations, audit })
+    const passes = createPasses({ database, now })
     return {
       config,
       version: readVersion(),
@@ -140,11 +145,14 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       audit,
       replays: createKeptReplays({ database, now }),
       gateway,
+      passes,
+      liveLogs: createLiveLogs(),
       sessions,
       cookies: cookiesFor(config),
       formTokens: createFormTokens(deriveKey(config.secret, 'form tokens')),
       renderer: overrides.renderer ?? createRenderer(),
       async close() {
+        passes.stop()
         fetch.close()
         await database.close()
       },

@@ -88,6 +88,7 @@ async function purge(ctx: Context): Promise<void> {
     await ctx.sessions.purge()
     ctx.audit.purge()
     ctx.replays.purge()
+    ctx.passes.purge()
   } catch (error) {
     ctx.logger.error({ err: error }, 'what is too old could not be forgotten')
   }

@@ -9,6 +9,7 @@ export type ServerTables = {
   delegation: DelegationRow
   lease: LeaseRow
   audit: AuditTable
+  lander_pass: PassRow
 }
 
 /** The last thing that an owner gave, or took back. Its tokens lie sealed in `oauth_session`. */
@@ -42,6 +43,9 @@ export type AuditTable = {
   /** Of a line that sums refusals: how many. */
   more: number
 }
+
+/** The last pass that a runner told of. */
+export type PassRow = { repo: string; did: string; at: number; due_at: number | null; says: string | null }
 
 /** What one process at a time does. */
 export type LeaseRow = { name: string; holder: string; until: number }

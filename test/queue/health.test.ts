@@ -57,6 +57,42 @@ test('STA-4 no lander has been seen since a time', () => {
   assert.match(said(history, { lastSeen: new Map([[rigby, { at }]]) }), /no lander has been seen since \d\d:\d\d UTC, 2 h 22 min ago\./)
 })
 
+test('STA-4 stalled: something is queued, the lander runs, and nothing has landed or been turned away for long', () => {
+  const { history } = line(1)
+  const queuedAt = history.now
+  history.now += 70 * MINUTE
+  const lastSeen = new Map([[rigby, { at: history.now, says: 'Waiting for a free job.' }]])
+  const stalled = health(history, { lastSeen, stallAfter: 60 * MINUTE })
+  assert.equal(stalled.kind, 'stall')
+  assert(Math.abs((stalled.since ?? 0) - queuedAt) < MINUTE)
+  assert.match(
+    said(history, { lastSeen, stallAfter: 60 * MINUTE }),
+    /^stall: Stalled: nothing has landed or been turned away for 1 h \d+ min, though rigby.test was seen .* It last said: Waiting for a free job\./,
+  )
+  assert.equal(health(history, { lastSeen, stallAfter: 80 * MINUTE }).kind, 'waiting', 'not yet')
+  assert.equal(health(history, { lastSeen }).kind, 'waiting', 'nobody judges it')
+  assert.equal(
+    health(history, { lastSeen: undefined, stallAfter: 60 * MINUTE }).kind,
+    'never-lander',
+    'a lander that is not there is said first',
+  )
+})
+
+test('STA-4 an ejection is a move, and an empty queue never stalls', () => {
+  const { history, pulls } = line(2)
+  history.now += 70 * MINUTE
+  const [first, second] = pulls
+  assert(first !== undefined && second !== undefined)
+  history.ejected(rigby, first)
+  const stallAfter = 60 * MINUTE
+  assert.equal(health(history, { lastSeen: new Map([[rigby, { at: history.now }]]), stallAfter }).kind, 'waiting')
+  history.now += 61 * MINUTE
+  assert.equal(health(history, { lastSeen: new Map([[rigby, { at: history.now }]]), stallAfter }).kind, 'stall')
+  history.left(bob, second)
+  history.now += 61 * MINUTE
+  assert.equal(health(history, { lastSeen: new Map([[rigby, { at: history.now }]]), stallAfter }).kind, 'idle')
+})
+
 test('ADM-11 an unchecked branch is said before what is going on', () => {
   const { history } = line(1)
   history.tip({ workflows: [] })

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { readCommits } from '../../src/git/commit-objects.ts'
 import { squashCommit } from '../../src/git/squash.ts'
+import { readRefusedLine } from '../../src/queue/words/gateway.ts'
 import { git as gitIn } from '../git/support.ts'
 import { auditOf, type GatewayWorld, type OpenedPull, type Planted, startGatewayWorld } from './gateway-world.ts'
 import { addressOf, tokenFor } from './git-push-world.ts'
@@ -29,7 +30,12 @@ async function land(repo: Planted, by: DevAccount, ...refs: string[]): Promise<R
   return git([`--git-dir=${repo.gitDir}`, 'push', '--atomic', url, ...refs])
 }
 
-test('GWY-3 GWY-4 a named runner lands a queued pull by git push, and of anything else git prints what is wrong with it', async () => {
+/** What the lines for programs say. */
+function refusedIn(err: string) {
+  return err.split('\n').flatMap(line => readRefusedLine(line.replace(/^remote: /, '')) ?? [])
+}
+
+test('GWY-3 GWY-4 GWY-8 a named runner lands a queued pull by git push, and of anything else git prints what is wrong with it', async () => {
   const { bob, rigby, alice } = world.people
   const record = { runners: [{ did: rigby.did }], protections: [{ branch: 'main', queue: true }] }
   const repo = await world.plant('landing', { record })
@@ -39,6 +45,8 @@ test('GWY-3 GWY-4 a named runner lands a queued pull by git push, and of anythin
   const early = await land(repo, rigby, `${tip}:refs/heads/main`)
   assert.match(early.err, /! \[remote rejected\] [0-9a-f]+ -> main \(Not landed: Change a is not queued\)/)
   assert.match(early.err, /^remote: main: Nothing is lost; the queue builds again without it\. *$/m)
+  // GWY-8: by code, so that the lander knows what to do about it.
+  assert.deepEqual(refusedIn(early.err), [{ code: 'not-queued', ref: 'refs/heads/main', pull: pull.uri, git: undefined }])
 
   const queued = {
     repo: repo.uri,
@@ -51,6 +59,7 @@ test('GWY-3 GWY-4 a named runner lands a queued pull by git push, and of anythin
   await bob.create('dev.knotless.queue', queued)
   const bare = await land(repo, rigby, `${pull.head}:refs/heads/main`)
   assert.match(bare.err, /Not landed: the push is not a batch of queued pulls/)
+  assert.deepEqual(refusedIn(bare.err), [{ code: 'not-a-batch', ref: 'refs/heads/main', pull: undefined, git: undefined }])
   assert.match((await land(repo, bob, `${tip}:refs/heads/main`)).err, /Not pushed: main takes pulls only through the queue/)
   assert.equal((await repo.refs()).get('main'), repo.tip)
 

@@ -126,10 +126,13 @@ export function landerView(view: RepositoryView, branch: BranchView | undefined,
   const { lander } = view
   if (lander === undefined) return undefined
   const settings = lander.record?.value
+  const told = ctx.lastSeen?.get(lander.did)
   return {
     account: accountView(lander.did, ctx.names),
     named: lander.named,
     lastSeen: toDatetime(landerLife(view, branch, ctx).seenAt),
+    nextBy: toDatetime(told?.dueAt),
+    waitsFor: told?.says,
     running: settings === undefined ? undefined : settings.stoppedAt === undefined,
     batch: settings?.batch,
     depth: settings?.depth,

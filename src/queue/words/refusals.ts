@@ -50,14 +50,18 @@ export type Act = 'queue' | 'leave' | 'merge'
 /** What was asked of the gateway: a push, a landing, a merge, a commit. */
 export type WriteAct = 'push' | 'land' | 'merge' | 'commit'
 
+/** What else can be refused: a runner's report. */
+export type OtherAct = 'report'
+
 /** How a refusal of an act starts. */
-export const LEADS: Readonly<Record<Act | WriteAct, string>> = {
+export const LEADS: Readonly<Record<Act | WriteAct | OtherAct, string>> = {
   queue: 'Not queued',
   leave: 'Nothing done',
   merge: 'Not merged',
   push: 'Not pushed',
   land: 'Not landed',
   commit: 'Not committed',
+  report: 'Not taken',
 }
 
 /** How a delegation stands that does not let this server write. Times in milliseconds since 1970. */
@@ -103,7 +107,7 @@ export function headGone(act: Act, head: string, repo: Repo): Refusal {
 }
 
 /** ADM-1. `people` are the DIDs of owner and collaborators. */
-export function notAllowed(act: Act | WriteAct, people: readonly string[]): Refusal {
+export function notAllowed(act: Act | WriteAct | OtherAct, people: readonly string[]): Refusal {
   return {
     code: 'not-allowed',
     message: say`${LEADS[act]}: only ${list(people.map(who))} can do that here.`,

@@ -62,16 +62,18 @@ async function push(ctx: GatewayContext, input: PushAsked): Promise<Pushed> {
   const held = input.atomic && verdicts.some(verdict => !verdict.ok)
   const outcomes = new Map<RefMove, RefOutcome>()
   const passed: { move: RefMove; verdict: MoveVerdict }[] = []
-  const refused: { move: RefMove; verdict: MoveVerdict }[] = []
+  const refused: { move: RefMove; verdict: MoveVerdict; beside: boolean }[] = []
   for (const [at, move] of moves.entries()) {
     const verdict = verdicts[at]
     if (verdict === undefined) continue
     if (isDone(asked.refs, move) && turnedAway(asked) === undefined) outcomes.set(move, { name: move.name, ok: true })
     else if (verdict.ok && !held) passed.push({ move, verdict })
-    else refused.push({ move, verdict: verdict.ok ? { ok: false, refusal: notAlone(act) } : verdict })
+    else refused.push({ move, verdict: verdict.ok ? { ok: false, refusal: notAlone(act) } : verdict, beside: verdict.ok })
   }
   ctx.audit.refused(refused.map(({ move, verdict }) => auditEntry(ctx, ground, wish, move, verdict)))
-  for (const { move, verdict } of refused) if (!verdict.ok) outcomes.set(move, { name: move.name, ok: false, refusal: verdict.refusal })
+  for (const { move, verdict, beside } of refused) {
+    if (!verdict.ok) outcomes.set(move, { name: move.name, ok: false, refusal: verdict.refusal, pull: verdict.pull, beside })
+  }
   if (passed.length > 0) {
     const done = await writeRefs(ctx, {
       act,

@@ -139,8 +139,10 @@ export interface Audit {
   madeLater(line: AuditEntry & { id: number }): boolean
 }
 
-/** What became of one ref of a push. */
-export type RefOutcome = { name: string; ok: true } | { name: string; ok: false; refusal: Refusal }
+/** What became of one ref of a push. `pull`: the one that is to blame, if one is; `beside`: nothing is wrong with this ref, but with another one. */
+export type RefOutcome =
+  | { name: string; ok: true }
+  | { name: string; ok: false; refusal: Refusal; pull?: string | undefined; beside?: boolean | undefined }
 
 /** A repository that the gateway has begun to read. */
 export interface Look {

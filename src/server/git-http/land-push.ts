@@ -5,6 +5,7 @@ import type { Quarantine } from '../../git/quarantine.ts'
 import { receivePack } from '../../git/receive-pack.ts'
 import { refName } from '../../git/ref-names.ts'
 import { type GitRefusal, refuse } from '../../git/refusal.ts'
+import { gitVersion } from '../../git/version.ts'
 import { readRepoAt } from '../../indexer/sources/read-records.ts'
 import type { GitDoor } from './door.ts'
 import { pushReport, refusedReport } from './push-report.ts'
@@ -45,7 +46,7 @@ export async function landPush(door: GitDoor, push: Push): Promise<Landed> {
   const taken = await takePack(door, push)
   if (!taken.ok) {
     noteRefused(door, push, taken)
-    return { outcome: 'bad-pack', report: refusedReport(commands, taken.message, true) }
+    return { outcome: 'bad-pack', report: refusedReport(commands, taken.message, { code: taken.code, unpack: true }) }
   }
   try {
     const atomic = capabilities.has('atomic')
@@ -61,12 +62,19 @@ export async function landPush(door: GitDoor, push: Push): Promise<Landed> {
       signal,
     } as const
     const outcome = await ctx.gateway.push(asked)
-    const report = pushReport(commands, outcome, { now: ctx.now(), names: repository.names })
+    const report = pushReport(commands, outcome, { now: ctx.now(), names: repository.names, git: await gitAsked(outcome) })
     const good = report.refs.filter(ref => ref.ok).length
     return { outcome: good === 0 ? 'refused' : good < report.refs.length ? 'partly' : 'ok', report }
   } finally {
     await taken.quarantine?.close()
   }
+}
+
+/** The version of git here, where two versions of it may be what a refusal is about (GWY-14). */
+async function gitAsked(outcome: Awaited<ReturnType<GitDoor['ctx']['gateway']['push']>>): Promise<string | undefined> {
+  if (!outcome.ok || outcome.refs.every(ref => ref.ok || ref.refusal.code !== 'tree-differs')) return undefined
+  const found = await gitVersion()
+  return found.ok ? found.version : undefined
 }
 
 type Taken = { ok: true; quarantine?: Quarantine; commits?: ReadonlySet<string> }

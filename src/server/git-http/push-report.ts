@@ -1,8 +1,8 @@
 import type { ReceiveCommand, ReceiveReport } from '../../git/pkt-line.ts'
-import { plainRefusal, shortRef } from '../../queue/words/gateway.ts'
+import { plainRefusal, type RefusedRef, refusedLine, shortRef } from '../../queue/words/gateway.ts'
 import type { Names } from '../../queue/words/phrase.ts'
 import type { Refusal } from '../../queue/words/refusals.ts'
-import type { Gateway } from '../gateway/types.ts'
+import type { Gateway, RefOutcome } from '../gateway/types.ts'
 
 /** Longer reasons than this are cut behind their ref, and said whole in a line of their own. */
 const REASON = 200
@@ -11,11 +11,20 @@ const NAMES = 5
 
 type Outcome = Awaited<ReturnType<Gateway['push']>>
 
-/** What git is told of what became of a push: a reason behind each ref that was refused, and what to do about it in lines above. */
-export function pushReport(commands: readonly ReceiveCommand[], outcome: Outcome, say: { now: number; names: Names }): ReceiveReport {
+/**
+ * What git is told of what became of a push: a reason behind each ref that was refused, and above them what to do about it, and for programs the
+ * refusals' codes (GWY-8). `git`: the version here.
+ */
+export function pushReport(
+  commands: readonly ReceiveCommand[],
+  outcome: Outcome,
+  say: { now: number; names: Names; git?: string | undefined },
+): ReceiveReport {
   if (!outcome.ok) {
+    const { code } = outcome.refusal
     const { reason, remote } = saidOf(outcome.refusal, say)
-    return { refs: commands.map(({ name }) => ({ name, ok: false, reason })), remote }
+    const codes = commands.map(({ name }) => refusedLine({ code, ref: name }))
+    return { refs: commands.map(({ name }) => ({ name, ok: false, reason })), remote: [...remote, ...codes] }
   }
   const advice = new Map<string, string[]>()
   const refs = outcome.refs.map(ref => {
@@ -25,13 +34,23 @@ export function pushReport(commands: readonly ReceiveCommand[], outcome: Outcome
     return { name: ref.name, ok: false, reason: said.reason } as const
   })
   const remote = [...advice].map(([line, names]) => `${some(names)}: ${line}`)
-  return { refs, remote }
+  const codes = outcome.refs.flatMap(ref => (ref.ok || ref.beside === true ? [] : refusedLine(refusedRef(ref, say.git))))
+  return { refs, remote: [...remote, ...codes] }
 }
 
-/** The same reason for every ref, and above them. `unpack`: the pack is to blame. */
-export function refusedReport(commands: readonly ReceiveCommand[], reason: string, unpack = false): ReceiveReport {
+function refusedRef({ name, refusal, pull }: Extract<RefOutcome, { ok: false }>, git: string | undefined): RefusedRef {
+  return { code: refusal.code, ref: name, pull, git: refusal.code === 'tree-differs' ? git : undefined }
+}
+
+/** The same reason for every ref, and above them, with its code where it has one. `unpack`: the pack is to blame. */
+export function refusedReport(
+  commands: readonly ReceiveCommand[],
+  reason: string,
+  { code, unpack = false }: { code?: string; unpack?: boolean } = {},
+): ReceiveReport {
   const refs = commands.map(({ name }) => ({ name, ok: false, reason: withoutStop(reason) }) as const)
-  return { refs, ...(unpack ? { unpack: withoutStop(reason) } : { remote: [reason] }) }
+  const codes = code === undefined ? [] : commands.map(({ name }) => refusedLine({ code, ref: name }))
+  return unpack ? { refs, unpack: withoutStop(reason), remote: codes } : { refs, remote: [reason, ...codes] }
 }
 
 function saidOf(refusal: Refusal, { now, names }: { now: number; names: Names }): { reason: string; remote: string[] } {

@@ -75,13 +75,14 @@ export function createPush(door: GitDoor) {
   ): Promise<Told> {
     const commands = asked.ok ? asked.commands : []
     const unknown = caller.ok ? caller.spend() : caller
-    if (!caller.ok || unknown !== undefined) return ['unauthenticated', refusedReport(commands, unknown?.says ?? '')]
+    if (!caller.ok || unknown !== undefined)
+      return ['unauthenticated', refusedReport(commands, unknown?.says ?? '', { code: unknown?.code ?? '' })]
     if (!asked.ok) {
       noteRefused(door, { repository, caller: caller.did, commands: [{ name: words.wholePush(), old: null, new: null }] }, asked)
-      return ['refused', { ...refusedReport([], asked.message, true), remote: [asked.message] }]
+      return ['refused', { ...refusedReport([], asked.message, { unpack: true }), remote: [asked.message] }]
     }
     const release = await door.pushSlots.take(request.ip, signal)
-    if (release === undefined) return ['busy', refusedReport(commands, words.busy(retryMs))]
+    if (release === undefined) return ['busy', refusedReport(commands, words.busy(retryMs), { code: 'rate-limited' })]
     try {
       const length = Number(request.headers['content-length'] ?? Number.NaN)
       const { outcome, report } = await landPush(door, {

@@ -8,12 +8,23 @@ import { createShownOrders } from './shown-orders.ts'
 
 /** What pages need, over the server's context. */
 export function createPageContext(ctx: Context): PageContext {
+  const pageCache = createPageCache(repo => versionOf(ctx.database, repo))
+  // A pass changes what pages say and no record: they are made anew, of the same version.
+  ctx.passes.onChanged(repo => pageCache.forget(repo))
   return {
     ...ctx,
     actions: createActions(ctx),
     changes: createChanges(ctx.mirrors),
-    pageCache: createPageCache(repo => versionOf(ctx.database, repo)),
+    pageCache,
     shownOrders: createShownOrders(),
-    onChanged: listener => ctx.indexer.onChanged(listener),
+    onChanged(listener) {
+      const ends = [
+        ctx.indexer.onChanged(listener),
+        ctx.passes.onChanged(repo => listener({ repo, version: versionOf(ctx.database, repo) })),
+      ]
+      return () => {
+        for (const end of ends) end()
+      }
+    },
   }
 }

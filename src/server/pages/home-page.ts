@@ -103,6 +103,8 @@ function lineOf(ctx: PageContext, row: RepositoryRow, viewer: string | undefined
         names,
         version,
         gateway: gatewayFacts(ctx, view.roles.owner),
+        stallAfter: ctx.config.stallAfterMs,
+        lastSeen: ctx.passes.lastSeen(view.record.uri),
       }),
     },
   ]

@@ -81,5 +81,6 @@ function located(ctx: PageContext, row: RepositoryRow, found: { view: Repository
 /** What the answers of the rules take, for one request. */
 export function answerContext(ctx: PageContext, at: Located, caller: string | undefined): AnswerContext {
   const gateway = gatewayFacts(ctx, at.view.roles.owner)
-  return { now: ctx.now(), caller, names: at.names, version: at.version, gateway }
+  const lastSeen = ctx.passes.lastSeen(at.view.record.uri)
+  return { now: ctx.now(), caller, names: at.names, version: at.version, gateway, lastSeen, stallAfter: ctx.config.stallAfterMs }
 }

@@ -11,6 +11,8 @@ export interface PageCache {
   /** The page kept for an address, if it was made less than a moment ago and what it is of has not changed since. */
   take(url: string): Buffer | undefined
   keep(url: string, html: string, of?: PageOf): Buffer
+  /** Drops the pages of a repository. */
+  forget(repo: string): void
 }
 
 /** A page says how long ago things were, so that it is good this long at most, in milliseconds. */
@@ -34,6 +36,9 @@ export function createPageCache(versionOf: (repo: string) => number): PageCache 
       const bytes = Buffer.from(html)
       kept.set(url, { bytes, of })
       return bytes
+    },
+    forget(repo) {
+      for (const [url, page] of kept.entries()) if (page.of?.repo === repo) kept.delete(url)
     },
   }
 }

@@ -32,10 +32,11 @@ export function optionalCaller(ctx: Context, lxm: Nsid) {
 
 /**
  * As `optionalCaller`, of a procedure: there has to be a token, each is good once (GWY-10), and its key is the one that its account has now, since a
- * key that was taken out of service may be in the wrong hands. Whom it turns away is nobody known yet, and is counted (GWY-6).
+ * key that was taken out of service may be in the wrong hands; without `freshKey`, the one that it had lately. Whom it turns away is nobody known yet, and is counted (GWY-6).
  */
-export function requiredCaller(ctx: Context, lxm: Nsid, replay: ReplayMemory) {
-  const identity: Identity = { ...ctx.identity, resolveDocument: did => ctx.identity.resolveDocument(did, { fresh: true }) }
+export function requiredCaller(ctx: Context, lxm: Nsid, replay: ReplayMemory, { freshKey = true } = {}) {
+  const fresh: Identity = { ...ctx.identity, resolveDocument: did => ctx.identity.resolveDocument(did, { fresh: true }) }
+  const identity = freshKey ? fresh : ctx.identity
   return async ({ req }: Pick<MethodAuthContext, 'req'>): Promise<KnownCaller> => {
     const header = req.headers.authorization
     try {

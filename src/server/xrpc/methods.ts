@@ -10,6 +10,7 @@ import { listChecks } from './listChecks.ts'
 import { listPulls } from './listPulls.ts'
 import { listQueues } from './listQueues.ts'
 import { mergePull } from './mergePull.ts'
+import { reportPass } from './reportPass.ts'
 
 /** Every method that is built. The others of the lexicons answer 501 MethodNotImplemented, as an unknown one does. */
 export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
@@ -21,4 +22,5 @@ export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
   xrpc.add(dev.knotless.listQueues, listQueues(ctx, front))
   xrpc.add(dev.knotless.mergePull, mergePull(ctx, ctx.replays))
   xrpc.add(dev.knotless.createCommit, createCommit(ctx, ctx.replays))
+  xrpc.add(dev.knotless.reportPass, reportPass(ctx, ctx.replays))
 }

@@ -48,7 +48,8 @@ export function createQuery<B extends object>(ctx: Context, front: Front) {
 /** What answers about a repository are made with. */
 export function answerContext(ctx: Context, { view, version }: VersionedView, caller: Did | undefined): AnswerContext {
   const gateway = gatewayFacts(ctx, view.roles.owner)
-  return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version, gateway }
+  const lastSeen = ctx.passes.lastSeen(view.record.uri)
+  return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version, gateway, lastSeen, stallAfter: ctx.config.stallAfterMs }
 }
 
 /** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */

@@ -50,6 +50,8 @@ export interface LanderLine {
   account: Account
   named: boolean
   lastSeen?: Instant | undefined
+  /** What it waits for, in its own words. */
+  waitsFor?: string | undefined
   running?: boolean | undefined
   batch?: number | undefined
   depth?: number | undefined

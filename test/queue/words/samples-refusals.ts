@@ -52,6 +52,7 @@ export const refusals: Samples<words.RefusalCode, words.Refusal> = {
     words.notAllowed('queue', people),
     words.notAllowed('leave', people),
     words.notAllowed('merge', [alice]),
+    words.notAllowed('report', [runner, alice]),
     words.notAllowed(
       'queue',
       Array.from({ length: 101 }, (_, i) => did(`p${i}`.replace(/[0189]/g, 'x'))),

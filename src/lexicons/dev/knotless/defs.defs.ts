@@ -754,6 +754,16 @@ type LanderView = { $type?: "dev.knotless.defs#landerView";
   "lastSeen"?:l.DatetimeString | undefined;
 
   /**
+   * When its next pass is due, as it told this server.
+   */
+  "nextBy"?:l.DatetimeString | undefined;
+
+  /**
+   * What it waits for, in its own words.
+   */
+  "waitsFor"?:string | undefined;
+
+  /**
    * True when its record says that it runs.
    */
   "running"?:boolean | undefined;
@@ -791,7 +801,7 @@ type LanderView = { $type?: "dev.knotless.defs#landerView";
 export type { LanderView };
 
 /** Who lands the queues. */
-const landerView = /*#__PURE__*/ l.typedObject<LanderView>($nsid, "landerView", /*#__PURE__*/ l.object({"account":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"named":/*#__PURE__*/ l.boolean(),"lastSeen":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"running":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"depth":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"wait":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"executor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"version":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"git":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64}))}));
+const landerView = /*#__PURE__*/ l.typedObject<LanderView>($nsid, "landerView", /*#__PURE__*/ l.object({"account":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"named":/*#__PURE__*/ l.boolean(),"lastSeen":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"nextBy":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"waitsFor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"running":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"depth":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"wait":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"executor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"version":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"git":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64}))}));
 
 export { landerView };
 
