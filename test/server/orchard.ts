@@ -48,7 +48,7 @@ export async function plantOrchard(
       throw error
     },
   })
-  let last = Date.now() - 60 * 60_000
+  let last = Date.now() - 30 * 60_000
   let revision = 0
   const iso = () => new Date(last).toISOString()
   const key = () => {
