@@ -58,7 +58,7 @@ async function find(
     const owner = await accountOf(identity, handle)
     const home = owner && (await identity.resolveDocument(owner))?.pds
     const rkey = parseRecordKey(name)
-    const repo = owner && rkey && repoUri(owner, rkey)
+    const repo = owner === undefined || rkey === undefined ? undefined : repoUri(owner, rkey)
     if (owner === undefined || home === undefined || repo === undefined) return { ok: false, fault: words.noOwner(named) }
     servers.add(home)
     if (!repos.includes(repo)) repos.push(repo)

@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify } from 'fastify'
 import { createGuardedFetch, type GuardedFetch } from '../atproto/guarded-fetch.ts'
 import { createIdentity, type Identity } from '../atproto/identity.ts'
 import { createReader, type Reader } from '../atproto/reader.ts'
+import { readVersion } from '../config/version.ts'
 import { createMirrors, type Mirrors } from '../git/mirror.ts'
 import { type IndexDatabase, migrate, openDatabase } from '../indexer/database.ts'
 import { createIndexer, type Indexer } from '../indexer/indexer.ts'
@@ -29,7 +30,6 @@ import { migrations } from './migrations/index.ts'
 import { createLiveLogs, type LiveLogs } from './passes/live-logs.ts'
 import { createPasses, type Passes } from './passes/passes.ts'
 import type { ServerDb, ServerTables } from './tables.ts'
-import { readVersion } from './version.ts'
 
 /** Everything that handlers take. Plain values; nothing in it looks anything up in it. */
 export interface Context {

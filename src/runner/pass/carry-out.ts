@@ -5,6 +5,7 @@ import type { Chosen, Ground, KeptLine, Subject } from '../types.ts'
 import { mergedWith } from './merged.ts'
 import type { Memory, Parts } from './parts.ts'
 import { isTrusted } from './trust.ts'
+import { wouldDo } from './would-do.ts'
 
 export interface Doing {
   ground: Ground
@@ -17,6 +18,10 @@ export interface Doing {
 
 /** Gives the result, and the ground as it is after a landing. */
 export async function carryOut(parts: Parts, doing: Doing, action: Action): Promise<{ result?: Result; ground?: Ground }> {
+  if (parts.ctx.settings.dryRun && action.do !== 'build') {
+    const result = wouldDo(parts, doing, action)
+    return result === undefined ? {} : { result }
+  }
   switch (action.do) {
     case 'eject':
       return { result: await eject(parts, doing, action) }

@@ -2,7 +2,7 @@
 import type { AtUri } from '../../atproto/ids.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import { waitWords } from '../../queue/words/runner.ts'
-import type { StandBy, Wait } from '../planner/types.ts'
+import type { Action, StandBy, Wait } from '../planner/types.ts'
 import type { Ground } from '../types.ts'
 import { isIdle, passBranch } from './branch-pass.ts'
 import type { Memory, Parts } from './parts.ts'
@@ -16,6 +16,8 @@ export interface PassDone {
   wakeAt?: number | undefined
   /** It is to be made again at once. */
   again: boolean
+  /** What was done, by kind. */
+  did: readonly Action['do'][]
 }
 
 /** Rejects where a source that must answer does not: the pass has failed, and is made again later (NOT-3). */
@@ -30,7 +32,7 @@ export async function makePass(parts: Parts, memory: Memory, repo: AtUri, { stop
     memory.recovered = true
   }
   if (!stopping && !settings.dryRun) await parts.others(ground)
-  if (!settings.queue) return { ground, waitsFor: [], again: false }
+  if (!settings.queue) return { ground, waitsFor: [], again: false, did: [] }
   return await passQueues(parts, memory, ground, stopping)
 }
 
@@ -43,7 +45,7 @@ async function passQueues(parts: Parts, memory: Memory, first: Ground, stopping:
   const waits: Wait[] = []
   const wakes: number[] = []
   let again = false
-  let landed = false
+  const did: Action['do'][] = []
   let broke: unknown
   for (const branch of branchesOf(ground, memory)) {
     const pass = { ground, branch, stopping, standBy: standBy ?? standByOf(parts, ground, branch), memory, repaired }
@@ -58,12 +60,12 @@ async function passQueues(parts: Parts, memory: Memory, first: Ground, stopping:
     waits.push(...done.waits)
     if (done.wakeAt !== undefined) wakes.push(done.wakeAt)
     again ||= done.unfinished
-    landed ||= done.did.includes('land')
+    did.push(...done.did)
   }
   if (broke !== undefined) throw broke
-  if (landed && !ctx.settings.dryRun) await parts.runs.prune(ground, tipsOf(memory))
+  if (did.includes('land') && !ctx.settings.dryRun) await parts.runs.prune(ground, tipsOf(memory))
   const waitsFor = [...new Set(waits.map(wait => plain(waitWords(wait), ctx.now(), ctx.names)))].slice(0, 20)
-  return { ground, waitsFor, wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes), again }
+  return { ground, waitsFor, wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes), again, did }
 }
 
 /** GWY-9: an unnamed collaborator's runner lands on branches without a rule only. */

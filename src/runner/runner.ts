@@ -1,0 +1,192 @@
+/** A runner: its parts put together, started and stopped. */
+import { randomInt, randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { join } from 'node:path'
+import type { AtUri } from '../atproto/ids.ts'
+import { createReader } from '../atproto/reader.ts'
+import { createTidClock } from '../atproto/tid.ts'
+import { createWriter } from '../atproto/writer.ts'
+import { readVersion } from '../config/version.ts'
+import { createMirrors } from '../git/mirror.ts'
+import { gitVersion } from '../git/version.ts'
+import { createAppview } from './appview.ts'
+import type { RunnerConfig } from './config.ts'
+import type { RunnerContext, RunnerSettings } from './context.ts'
+import { listen } from './listen.ts'
+import { createLiveLogs } from './live-logs.ts'
+import { createLog } from './log.ts'
+import { createRunnerMetrics } from './metrics.ts'
+import { createNames } from './names.ts'
+import { createParts } from './parts.ts'
+import { createDoor, type RepositoryDoor } from './pass/repository.ts'
+import { createReporter } from './report.ts'
+import type { Found } from './start.ts'
+import { createTurns } from './turns.ts'
+import { words } from './words.ts'
+
+export interface Runner {
+  /** Sweeps what a crash left, listens and makes the first passes. Rejects when the container engine or the address to listen at cannot be had. */
+  start(): Promise<void>
+  /** Settled when every repository was gone through once, and what that began has ended (`--once`). */
+  finish(): Promise<void>
+  /** As MOV-5 says: what was not begun is dropped, what is going is waited for, and a batch that it completes lands. */
+  stop(): Promise<void>
+  /** Ends everything now. */
+  kill(): Promise<void>
+}
+
+/** Passes over different repositories that are made at once. */
+const PASSES_AT_ONCE = 4
+/** A repository that was not gone through for so long past its sweep makes the runner not ready, in milliseconds. */
+const LATE_MS = 120_000
+
+/** Puts a runner together. The fault is one line for whoever started it. */
+export async function createRunner(
+  config: RunnerConfig,
+  found: Found,
+): Promise<{ ok: true; runner: Runner } | { ok: false; fault: string }> {
+  const git = await gitVersion()
+  if (!git.ok) return { ok: false, fault: git.message }
+  const settings = settingsOf(config, found)
+  const now = Date.now
+  const form = config['--log'] ?? (settings.once || settings.dryRun ? 'json' : 'text')
+  const log = createLog({ form, now, write: line => console.log(line) })
+  const reader = createReader({ identity: found.identity, fetch: found.fetch, now })
+  const writer = createWriter({ session: found.session, now })
+  const keys = createTidClock({ now, clockId: randomInt(1024) })
+  const names = createNames(found.identity)
+  const ctx: RunnerContext = {
+    did: found.did,
+    session: found.session,
+    writer,
+    reader,
+    identity: found.identity,
+    appview: createAppview({ url: found.appviewUrl, fetch: found.fetch, writer, now, log }),
+    mirrors: createMirrors(join(found.dataDir, 'mirrors')),
+    now,
+    nextKey: () => keys.next(),
+    instance: randomUUID(),
+    version: readVersion(),
+    git: git.version,
+    settings,
+    log,
+    names: names.of,
+  }
+  const live = createLiveLogs()
+  const doors = new Map<AtUri, RepositoryDoor>()
+  const ring = (repo: string, why: string) => doorOf(repo)?.ring(why)
+  const made = await createParts(ctx, { config, found, names, ring, live })
+  if (!made.ok) return made
+  const { parts, bells, slots, executor } = made
+  const metrics = createRunnerMetrics(() => ({ busy: settings.jobs - slots.free, waiting: slots.waiting }))
+  const reporter = createReporter(ctx, live)
+  const turn = createTurns(PASSES_AT_ONCE)
+  const firsts = Promise.withResolvers<void>()
+  const passed = new Set<AtUri>()
+
+  /** By the address that was asked for, or by the one that governs now (HON-4). */
+  function doorOf(repo: string): RepositoryDoor | undefined {
+    return [...doors.values()].find(door => door.repo === repo || door.last?.done.ground.repo === repo)
+  }
+
+  for (const repo of settings.repos) {
+    const door: RepositoryDoor = createDoor({
+      repo,
+      parts,
+      turn,
+      onPass({ tookMs, done, failed }) {
+        metrics.passes.inc({ outcome: failed === undefined ? 'made' : 'failed' })
+        metrics.passSeconds.observe(tookMs / 1000)
+        for (const action of done?.did ?? []) metrics.actions.inc({ action })
+        if (done !== undefined) bells.watch(repo, watchedOf(done.ground.view.roles))
+        if (!settings.dryRun) void reporter.passed(door)
+        passed.add(repo)
+        if (passed.size === settings.repos.length) firsts.resolve()
+      },
+    })
+    doors.set(repo, door)
+  }
+  if (settings.repos.length === 0) firsts.resolve()
+  const all = (why: string) => {
+    for (const door of doors.values()) door.ring(why)
+  }
+  const quiet = () => Promise.all([...doors.values()].map(door => door.quiet()))
+  let server: Server | undefined
+
+  function health(): string[] {
+    return [...doors.values()].flatMap(({ repo, last, trouble }) => {
+      const late = last === undefined || now() - last.at > settings.sweepMs + LATE_MS
+      return late ? [`${repo}: ${trouble ?? 'not gone through yet'}`] : []
+    })
+  }
+
+  /** Passes until nothing is going any more: the end of a run may land a batch. */
+  async function settle(): Promise<void> {
+    await parts.runs.idle()
+    all('stopping')
+    await quiet()
+    await parts.runs.idle()
+  }
+
+  async function close(): Promise<void> {
+    for (const door of doors.values()) door.close()
+    await bells.stop()
+    await reporter.stop()
+    await executor.close()
+    await new Promise<void>(resolve => (server === undefined ? resolve() : server.close(() => resolve())))
+    server?.closeAllConnections()
+    found.fetch.close()
+  }
+
+  const runner: Runner = {
+    async start() {
+      if (!settings.dryRun) await executor.sweep()
+      const at = config['--listen']
+      if (at !== undefined) server = await listen(at, metrics.registry, health)
+      if (!executor.isolated) log.warn(words.notIsolated)
+      log.info(words.runs(settings.repos.length), { account: found.did, executor: executor.kind, git: git.version })
+      if (!settings.once && !settings.dryRun) bells.start(ring)
+      all('started')
+      const ready = config['--ready-file']
+      if (ready !== undefined)
+        void firsts.promise.then(() => writeFile(ready, `${JSON.stringify({ did: found.did, repos: settings.repos })}\n`))
+    },
+    async finish() {
+      await firsts.promise
+      for (const door of doors.values()) door.stopping()
+      await quiet()
+      await settle()
+    },
+    async stop() {
+      log.info(words.stopping)
+      await bells.stop()
+      for (const door of doors.values()) door.stopping()
+      await parts.runs.stop()
+      await settle()
+      if (!settings.dryRun) await Promise.all([...doors.values()].map(door => parts.book.release(door.last?.done.ground.repo ?? door.repo)))
+      await close()
+    },
+    kill: close,
+  }
+  return { ok: true, runner }
+}
+
+function settingsOf(config: RunnerConfig, found: Found): RunnerSettings {
+  return {
+    repos: found.repos,
+    queue: config['--queue'],
+    pulls: config['--pulls'],
+    batch: config['--batch'],
+    depth: config['--depth'],
+    waitMs: config['--wait'],
+    noticeMs: config['--notice'],
+    sweepMs: config['--sweep'],
+    jobs: config['--jobs'],
+    timeoutMs: config['--timeout'],
+    executor: config['--executor'],
+    allowNetwork: config['--allow-network'],
+    once: config['--once'] || config['--dry-run'],
+    dryRun: config['--dry-run'],
+  }
+}
