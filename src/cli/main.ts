@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { commands, helpText, pickCommand } from './commands.ts'
-import { version } from './version.ts'
+import { readVersion } from '../config/version.ts'
 
 /** Runs what the arguments ask for and gives the exit code. */
 async function run(args: readonly string[]): Promise<number> {
@@ -10,7 +10,7 @@ async function run(args: readonly string[]): Promise<number> {
     return 0
   }
   if ('version' in asked) {
-    console.log(version())
+    console.log(readVersion())
     return 0
   }
   if ('fault' in asked) {

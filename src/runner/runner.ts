@@ -62,7 +62,7 @@ export async function createRunner(
     writer,
     reader,
     identity: found.identity,
-    appview: createAppview({ url: found.appviewUrl, fetch: found.fetch, writer, now, log }),
+    appview: createAppview({ url: found.appviewUrl, fetch: globalThis.fetch, writer, now, log }),
     mirrors: createMirrors(join(found.dataDir, 'mirrors')),
     now,
     nextKey: () => keys.next(),
