@@ -27,7 +27,7 @@ async function squash(repo: Planted, pull: OpenedPull, parent: string): Promise<
 
 async function land(repo: Planted, by: DevAccount, ...refs: string[]): Promise<Ran> {
   const url = addressOf(world, repo.name, { name: 'x', password: await tokenFor(world, by) })
-  return git([`--git-dir=${repo.gitDir}`, 'push', '--atomic', url, ...refs])
+  return git([`--git-dir=${repo.gitDir}`, '-c', 'http.userAgent=knotless/0', 'push', '--atomic', url, ...refs])
 }
 
 /** What the lines for programs say. */
@@ -61,6 +61,10 @@ test('GWY-3 GWY-4 GWY-8 a named runner lands a queued pull by git push, and of a
   assert.match(bare.err, /Not landed: the push is not a batch of queued pulls/)
   assert.deepEqual(refusedIn(bare.err), [{ code: 'not-a-batch', ref: 'refs/heads/main', pull: undefined, git: undefined }])
   assert.match((await land(repo, bob, `${tip}:refs/heads/main`)).err, /Not pushed: main takes pulls only through the queue/)
+  const url = addressOf(world, repo.name, { name: 'x', password: await tokenFor(world, rigby) })
+  const person = await git([`--git-dir=${repo.gitDir}`, 'push', url, `${pull.head}:refs/heads/main`])
+  assert.match(person.err, /^remote: main: /m)
+  assert.deepEqual(refusedIn(person.err), [])
   assert.equal((await repo.refs()).get('main'), repo.tip)
 
   const landed = await land(repo, rigby, `${tip}:refs/heads/main`, ':refs/heads/a')

@@ -180,6 +180,29 @@ export function plainRefusal(refusal: Refusal, now: number, names: Names): strin
   return oneLine(plain(phrase.map(cutTitles), now, names), REFUSAL_LENGTH)
 }
 
+/** What programs are told of a ref that a push may not move: why, by code, and whose fault it is. */
+export interface RefusedRef {
+  code: string
+  /** Its full name. */
+  ref: string
+  /** The AT-URI of the pull that is to blame. */
+  pull?: string | undefined
+  /** The version of git here, where that is the question (GWY-14). */
+  git?: string | undefined
+}
+
+/** A refusal as a `remote:` line that a program can read, beside the sentences for people (GWY-8). */
+export function refusedLine({ code, ref, pull, git }: RefusedRef): string {
+  return [`refused as ${code}: ${ref}`, pull, git === undefined ? undefined : `git ${git}`].filter(part => part !== undefined).join(' ')
+}
+
+/** Takes such a line apart, without what git prints before it; undefined for every other one. */
+export function readRefusedLine(line: string): RefusedRef | undefined {
+  const [, code, ref, pull, git] =
+    /^refused as ([a-z-]{1,64}): (refs\/\S{1,500})(?: (at:\/\/\S{1,2000}))?(?: git (\S{1,64}))?$/.exec(line.trim()) ?? []
+  return code === undefined || ref === undefined ? undefined : { code, ref, pull, git }
+}
+
 /** A ref as people say it: a branch or tag by its own name, anything else whole. */
 export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, '')

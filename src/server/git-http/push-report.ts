@@ -1,5 +1,5 @@
 import type { ReceiveCommand, ReceiveReport } from '../../git/pkt-line.ts'
-import { plainRefusal, type RefusedRef, refusedLine, shortRef } from '../../queue/words/gateway.ts'
+import { plainRefusal, type RefusedRef, readRefusedLine, refusedLine, shortRef } from '../../queue/words/gateway.ts'
 import type { Names } from '../../queue/words/phrase.ts'
 import type { Refusal } from '../../queue/words/refusals.ts'
 import type { Gateway, RefOutcome } from '../gateway/types.ts'
@@ -51,6 +51,16 @@ export function refusedReport(
   const refs = commands.map(({ name }) => ({ name, ok: false, reason: withoutStop(reason) }) as const)
   const codes = code === undefined ? [] : commands.map(({ name }) => refusedLine({ code, ref: name }))
   return unpack ? { refs, unpack: withoutStop(reason), remote: codes } : { refs, remote: [reason, ...codes] }
+}
+
+/** Programs of this project get the lines for programs. */
+export function asksForCodes(userAgent: string | undefined): boolean {
+  return userAgent?.startsWith('knotless/') === true
+}
+
+/** A report for people alone. */
+export function withoutCodes(report: ReceiveReport): ReceiveReport {
+  return report.remote === undefined ? report : { ...report, remote: report.remote.filter(line => readRefusedLine(line) === undefined) }
 }
 
 function saidOf(refusal: Refusal, { now, names }: { now: number; names: Names }): { reason: string; remote: string[] } {

@@ -8,7 +8,7 @@ import type { GitDoor } from './door.ts'
 import { landPush, noteRefused } from './land-push.ts'
 import { answerPush, usualCapabilities } from './push-answer.ts'
 import { type PushCaller, type PushCallerRefusal, readPushCaller } from './push-caller.ts'
-import { refusedReport } from './push-report.ts'
+import { asksForCodes, refusedReport, withoutCodes } from './push-report.ts'
 import { findGitRepository, type GitRepository } from './repository.ts'
 import { unlessSilent } from './unless-silent.ts'
 import { words } from './words.ts'
@@ -112,7 +112,7 @@ export function createPush(door: GitDoor) {
       const [outcome, report] = await push()
       ctx.metrics.gitPushes.inc({ outcome: signal.aborted ? 'gone' : outcome })
       request.log.info({ ...of, outcome, refs: report.refs.length }, 'a push')
-      return report
+      return asksForCodes(request.headers['user-agent']) ? report : withoutCodes(report)
     } catch (error) {
       const id = ctx.ids.error()
       ctx.metrics.gitPushes.inc({ outcome: 'failed' })
