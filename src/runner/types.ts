@@ -129,7 +129,8 @@ export interface Job {
 }
 
 export type JobEnd =
-  | { end: 'success' | 'failure'; summary: string; report?: Uint8Array | undefined }
+  /** `retried`: commands of the steps that passed on a retry (REA-3). */
+  | { end: 'success' | 'failure'; summary: string; report?: Uint8Array | undefined; retried?: readonly string[] | undefined }
   /** CHK-7. `verdict` absent: a verdict all the same, such as an image that does not exist. */
   | { end: 'error'; verdict?: 'timeout' | 'executor-lost' | 'disk' | 'other' | undefined; summary: string; report?: Uint8Array | undefined }
   | { end: 'cancelled' }
