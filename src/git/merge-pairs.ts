@@ -1,5 +1,5 @@
 import { boundsFaults } from './bounds.ts'
-import { mergeIn, mergeLimits, shownConflicts } from './merge.ts'
+import { mergeIn, mergeLimits, missingCommit, shownConflicts } from './merge.ts'
 import type { ObjectsPlace } from './objects.ts'
 import { isCommitId } from './ref-names.ts'
 import { type GitRefusal, refuse } from './refusal.ts'
@@ -57,11 +57,33 @@ export async function mergePairs(
   return { ok: true, outcomes }
 }
 
-async function mergeAlone(place: ObjectsPlace, onto: string, head: string): Promise<PairOutcome> {
+/** One merge by itself, which says why it could not be made where it could not. */
+export async function mergeAlone(place: ObjectsPlace, onto: string, head: string): Promise<PairOutcome> {
   const merged = await mergeIn(place, onto, head)
   if (!merged.ok) return { applies: null, unread: merged }
   if (merged.applies) return { applies: true, tree: merged.tree }
   return { applies: false, conflicts: merged.conflicts, moreConflicts: merged.moreConflicts }
+}
+
+/**
+ * Why each of these pairs cannot be merged, in their order, nothing for those that can: a commit that is not there, no common history, a head out of
+ * bounds. One of them does not keep the others from being looked at together but by being no commit.
+ */
+export async function headFaults(
+  place: ObjectsPlace,
+  pairs: readonly MergePair[],
+  checked?: CheckedHeads,
+): Promise<(GitRefusal | undefined)[]> {
+  const together = await pairFaults(place, pairs, checked)
+  if (together !== undefined) return together
+  const faults: (GitRefusal | undefined)[] = []
+  for (const pair of pairs) {
+    const alone = (await missingCommit(place, [pair.onto, pair.head])) ?? (await pairFaults(place, [pair], checked))
+    faults.push(
+      alone === undefined ? refuse('failed', words.gitFailed('find the common history')) : Array.isArray(alone) ? alone[0] : alone,
+    )
+  }
+  return faults
 }
 
 /** Why pairs cannot be merged, in their order; nothing at all when they have to be looked at one by one. */

@@ -53,6 +53,7 @@ export const words = {
 
   fileTooBig: (path: string, most: number) => `"${quoted(path)}" is larger than ${count(most)} bytes.`,
   missingCommit: (commit: string) => `Commit ${quoted(commit, 40)} is not there.`,
+  noHead: () => 'The branch that holds the head is not there.',
   unrelated: () => 'The two branches have no history in common.',
   tooDeep: (most: number) => `The branch holds folders nested deeper than ${count(most)}.`,
   tooManyEntries: (most: number) => `The branch changes more than ${count(most)} files and folders.`,
