@@ -4,7 +4,7 @@ import { sortChecks } from './checks.ts'
 import { collect } from './collect.ts'
 import type { RepositoryFacts } from './facts.ts'
 import { createHonour } from './honour.ts'
-import { readLander } from './landers.ts'
+import { nextGone, readLander } from './landers.ts'
 import { readPull } from './pulls.ts'
 import { once } from './records.ts'
 import { readRefs } from './refs.ts'
@@ -33,8 +33,9 @@ export function foldRepository(facts: RepositoryFacts, now: number): RepositoryV
   for (const material of collected.pulls) pulls.set(material.pull.uri, readPull(material, context))
 
   const checks = sortChecks(once(facts.checks), roles, addresses)
-  const lander = readLander(once(facts.landers), roles, addresses)
-  const wakes = [collected.wakesAt, standing.holdsAt].filter(time => time !== undefined)
+  const landers = once(facts.landers)
+  const lander = readLander(landers, roles, addresses, now)
+  const wakes = [collected.wakesAt, standing.holdsAt, nextGone(landers, now)].filter(time => time !== undefined)
   return {
     uri: facts.repo.uri,
     name: facts.repo.rkey,

@@ -46,3 +46,15 @@ test("WHO-7 of several that run: first in runners, then the owner, then collabor
   history.landers.reverse()
   assert.equal(history.view().lander?.did, alice, 'the record that was started last tells')
 })
+
+test('WHO-7 WHO-8 one whose lease ended long ago does not run, whatever its record says, and the answer changes by itself then', () => {
+  const history = new History({ runners: [{ did: rigby }] })
+  const until = history.now + 60_000
+  history.lander(alice, { lease: { instance: 'one', until: iso(until) } })
+  history.lander(bob)
+  assert.equal(history.view().lander?.did, alice)
+  const gone = history.view().wakesAt
+  assert.equal(gone, until + 120_001)
+  assert.equal(history.view(until + 120_000).lander?.did, alice, 'it may be a little late')
+  assert.equal(history.view(gone).lander?.did, bob)
+})
