@@ -13,5 +13,5 @@ export {
   type RepositoryPage,
   type RepositoryRow,
 } from './read/repositories.ts'
-export { ignoredCounts, type MirrorState, mirrorStateOf, recordAt } from './read/single.ts'
+export { checkAt, ignoredCounts, type MirrorState, mirrorStateOf, recordAt } from './read/single.ts'
 export { statesBy } from './read/states-by.ts'

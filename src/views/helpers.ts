@@ -1,5 +1,6 @@
 /** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
 import { mergeNowWords } from '../queue/words/box.ts'
+import { logNotes } from '../queue/words/check-page.ts'
 import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
 import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
@@ -51,6 +52,10 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
       return did === undefined || repo === undefined ? undefined : pullPath({ did, handle: names(did) }, uri)
     },
   }
+  const checkHref = (uri: string) => {
+    const did = /^at:\/\/([^/]+)\/dev\.knotless\.check\//.exec(uri)?.[1]
+    return did === undefined || repo === undefined ? undefined : paths.checkPathIn(repoHref, { did, handle: names(did) }, uri)
+  }
   const icon = (name: string) => new Html(`<svg class="i" aria-hidden="true"><use href="${sprite}#${name}"/></svg>`)
   const words = (of: Words | undefined) => (of === undefined ? '' : wordsHtml(of, context))
   const time = (at: Instant, form: TimeForm) => timeElement(at, form, frame.now)
@@ -90,7 +95,8 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     diff: diffBlock,
     empty: emptyWords,
     errorPage: errorPageWords,
-    ...rowTexts({ label, time, words, now: frame.now }),
+    logLive: logNotes.live,
+    ...rowTexts({ label, time, words, now: frame.now, checkHref }),
 
     repoHref,
     repoName: repo === undefined ? '' : `${paths.accountName(repo.owner)}/${repo.name}`,

@@ -42,6 +42,12 @@ export function pullPathIn(repository: string, author: Account, uri: string): st
   return `${repository}/pulls/${part(accountName(author))}/${part(key)}`
 }
 
+/** The page of a run from the path of its repository; `uri` is its AT-URI, `runner` whose account it lies in. */
+export function checkPathIn(repository: string, runner: Account, uri: string): string {
+  const key = uri.slice(uri.lastIndexOf('/') + 1)
+  return `${repository}/checks/${part(accountName(runner))}/${part(key)}`
+}
+
 /** Where to log in and come back to `next`, a path on this server. */
 export function loginPath(next: string): string {
   return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`

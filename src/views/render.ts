@@ -7,6 +7,7 @@ import { createHelpers, type Kit } from './helpers.ts'
 import { escapeValue, type Html } from './html.ts'
 import { createMarkdown } from './markdown.ts'
 import type {
+  CheckPage,
   ConfirmLeavePage,
   ErrorPage,
   Frame,
@@ -31,6 +32,7 @@ export interface PageModels {
   repository: RepositoryPage
   queue: QueuePage
   pull: PullPage
+  check: CheckPage
   'confirm-leave': ConfirmLeavePage
   login: LoginPage
   'login-continue': LoginContinuePage
@@ -47,12 +49,14 @@ export interface PageModels {
 export interface PageParts {
   queue: 'health' | 'news' | 'flight' | 'waiting' | 'ejected' | 'landed' | 'figures'
   pull: 'under' | 'news' | 'box' | 'timeline' | 'checks'
+  check: 'news' | 'result' | 'log'
 }
 
 /** The same as a table, for reading `?part=`. */
 export const pageParts: { readonly [N in keyof PageParts]: readonly PageParts[N][] } = {
   queue: ['health', 'news', 'flight', 'waiting', 'ejected', 'landed', 'figures'],
   pull: ['under', 'news', 'box', 'timeline', 'checks'],
+  check: ['news', 'result', 'log'],
 }
 
 export interface Renderer {
@@ -103,7 +107,7 @@ export function createRenderer(options: { development?: boolean } = {}): Rendere
   return {
     assets: kit.assets,
     renderPage: (name, model) => render(`@${name}`, model),
-    // Both live pages say their news in the same words.
+    // All live pages say their news in the same words.
     renderPart: (name, part, model) => render(part === 'news' ? '@parts/news' : `@${name}/${part}`, model),
   }
 }

@@ -7,6 +7,8 @@ import { duration, millis } from './times.ts'
 import { clip } from './titles.ts'
 
 interface Tools {
+  /** The page of a run, by its address; undefined for what is none. */
+  checkHref(uri: string): string | undefined
   label(of: { word: string | Html; icon: string; tone: string }, bare?: boolean): Html
   time(at: Instant, form: TimeForm): Html
   words(of: Words | undefined): Html | string
@@ -38,7 +40,7 @@ const ended = new Set(['success', 'failure', 'error', 'cancelled'])
 const ran = new Set(['running', 'success', 'failure', 'error'])
 
 /** Helpers that say more about a row. */
-export function rowTexts({ label, time, words, now }: Tools) {
+export function rowTexts({ label, time, words, now, checkHref }: Tools) {
   return {
     /** A branch in a list of queues: figures while it is well, the sentence about it when it is not. */
     laneSays: (lane: QueueLane) => {
@@ -81,6 +83,13 @@ export function rowTexts({ label, time, words, now }: Tools) {
       return { icon, tone, text, full: ended.has(check.status) }
     },
 
+    /** A run by the name of its workflow, which leads to its log. */
+    runName: (check: CheckLine) => {
+      const href = checkHref(check.uri)
+      const name = html`<bdi>${check.workflow}</bdi>`
+      return href === undefined ? name : html`<a href="${href}">${name}</a>`
+    },
+
     runLabel: (check: CheckLine) => runLabel(check.status, check.verdict),
 
     /** A run in a list of checks. */
@@ -98,10 +107,12 @@ export function rowTexts({ label, time, words, now }: Tools) {
     /** Whether the owner lets a gateway write. */
     delegation: (given: boolean) => (given ? gatewayLabels.delegated : healthLabels['not-delegated']),
 
-    /** A workflow that failed. */
-    failed: (check: { workflow: string; status: string }) => {
+    /** A workflow that failed, with its log one click away where its check is known. */
+    failed: (check: { workflow: string; status: string; check?: string | undefined }) => {
       const run = runLabel(check.status)
-      return label({ ...run, word: html`<bdi>${check.workflow}</bdi>: ${run.word.toLowerCase()}` }, true)
+      const href = check.check === undefined ? undefined : checkHref(check.check)
+      const name = html`<bdi>${check.workflow}</bdi>: ${run.word.toLowerCase()}`
+      return label({ ...run, word: href === undefined ? name : html`<a href="${href}">${name}</a>` }, true)
     },
 
     /** A pre-flight that a pull waits for. */

@@ -5,6 +5,7 @@ import { pageParts } from '../../src/views/render.ts'
 import { byId, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
 import { frame, gardener, hostile, minutesAgo, nameless } from './sample.ts'
+import { checkPages } from './sample-check.ts'
 import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
 import { pages } from './sample-rest.ts'
@@ -42,6 +43,17 @@ for (const part of pageParts.pull) {
       assert.ok(renderer().renderPage('pull', model).includes(alone.trim()))
       assert.equal(region.attributes.get('hx-get'), `/a/b/pulls/c/d?part=${part}`)
     }
+  })
+}
+
+for (const part of pageParts.check) {
+  test(`the region ${part} of the page of a run is the same alone as in the page`, () => {
+    const { 'check-live': model } = checkPages()
+    assert.ok(model)
+    const alone = renderer().renderPart('check', part, model)
+    const region = byId(parseHtml(alone), part)
+    assert.ok(renderer().renderPage('check', model).includes(alone.trim()))
+    assert.equal(region.attributes.get('hx-get'), `/alice.test/orchard/checks/runner.test/queue:a:b:c?part=${part}`)
   })
 }
 

@@ -21,6 +21,7 @@ export function rendered(): { page: keyof PageModels; name: string; html: string
     ...each('repository', repository),
     ...each('queue', queue),
     ...each('pull', pull),
+    ...each('check', rest.check),
     ...each('login', login),
     ...each('login-continue', rest['login-continue']),
     ...each('confirm-leave', rest['confirm-leave']),

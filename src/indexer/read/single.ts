@@ -1,4 +1,6 @@
+import type { CheckRecord, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
+import { readCheck, recordColumns } from './stored.ts'
 
 /** One record as the account holds it, by its address; undefined when the index knows of none. */
 export function recordAt(
@@ -14,6 +16,12 @@ export function recordAt(
   )
   if (row === undefined || row.cid === null || row.json === null) return undefined
   return { ...row, cid: row.cid, json: row.json }
+}
+
+/** A run's record by its address; undefined when the index has none there. */
+export function checkAt(index: IndexDatabase, uri: string): Stored<CheckRecord> | undefined {
+  const row = index.sync.first(index.db.selectFrom('record').select(recordColumns).where('uri', '=', uri).where('deleted', '=', 0))
+  return row === undefined ? undefined : readCheck(row)
 }
 
 /** How many records were passed over, by reason (REC-3), since the index was made. */

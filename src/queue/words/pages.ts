@@ -22,7 +22,7 @@ export type TitleParts =
   | { key: 'queue'; length: number; branch: string; repo: string; ill?: string | undefined }
   | { key: 'pull'; standing: string; title: string; repo: string }
   | { key: 'batch'; size: number; label: string; branch: string; repo: string }
-  | { key: 'log'; workflow: string; label: string; size: number; repo: string }
+  | { key: 'log'; workflow: string; label: string; size?: number | undefined; repo: string }
   | { key: 'leave'; title: string; repo: string }
   | { key: 'login' }
   | { key: 'settings' }
@@ -40,7 +40,7 @@ export function titleWords(parts: TitleParts): string {
     case 'batch':
       return `Batch of ${parts.size}, ${parts.label.toLowerCase()} · ${parts.branch} · ${parts.repo}`
     case 'log':
-      return `${parts.workflow}, ${parts.label.toLowerCase()} · batch of ${parts.size} · ${parts.repo}`
+      return `${parts.workflow}, ${parts.label.toLowerCase()}${parts.size === undefined ? '' : ` · batch of ${parts.size}`} · ${parts.repo}`
     case 'leave':
       return `Leave the queue? · ${cutTitle(parts.title)} · ${parts.repo}`
     case 'login':

@@ -1,6 +1,7 @@
 import type { RepositoryCache } from '../../indexer/read.ts'
 import type { ActionContext } from '../actions/context.ts'
 import type { Context } from '../context.ts'
+import type { Logs } from '../logs/logs.ts'
 import type { Changes } from './changes.ts'
 import type { PageCache } from './page-cache.ts'
 import type { ShownOrders } from './shown-orders.ts'
@@ -11,6 +12,7 @@ export interface PageContext extends Context {
   readonly actions: ActionContext
   readonly changes: Changes
   readonly pageCache: PageCache
+  readonly logs: Logs
   readonly shownOrders: ShownOrders
   /** Tells of every change to what is known about a repository, until the returned function is called. */
   onChanged(listener: (change: { repo: string; version: number }) => void): () => void

@@ -1,6 +1,7 @@
 import { versionOf } from '../../indexer/read.ts'
 import { createActions } from '../actions/create.ts'
 import type { Context } from '../context.ts'
+import { createLogs } from '../logs/logs.ts'
 import { createChanges } from './changes.ts'
 import type { PageContext } from './context.ts'
 import { createPageCache } from './page-cache.ts'
@@ -16,6 +17,7 @@ export function createPageContext(ctx: Context): PageContext {
     actions: createActions(ctx),
     changes: createChanges(ctx.mirrors),
     pageCache,
+    logs: createLogs({ reader: ctx.reader }),
     shownOrders: createShownOrders(),
     onChanged(listener) {
       const ends = [

@@ -12,6 +12,8 @@ export interface Watched {
   repo: string
   version: number
   seen?: number | undefined
+  /** A run whose output is watched as well. */
+  check?: string | undefined
 }
 
 const open = new WeakMap<PageContext, Map<string, number>>()
@@ -40,12 +42,19 @@ export function streamChanges(ctx: PageContext, request: FastifyRequest, reply: 
   }
   const changed = (version: number) => send(`id: ${version}\nevent: changed\ndata: ${version}\n\n`)
   const stop = ctx.onChanged(change => {
-    if (change.repo === of.repo) changed(change.version)
+    if (change.repo !== of.repo) return
+    version = change.version
+    changed(version)
+  })
+  let { version } = of
+  const stopLog = ctx.liveLogs.onGrown(check => {
+    if (check === of.check) changed(version)
   })
   const beat = setInterval(() => send('event: beat\ndata: \n\n'), BEAT_MS)
   raw.on('close', () => {
     clearInterval(beat)
     stop()
+    stopLog()
     const left = (streams.get(request.ip) ?? 1) - 1
     if (left > 0) streams.set(request.ip, left)
     else streams.delete(request.ip)

@@ -5,6 +5,7 @@ export const lookedFor = {
   repository: (owner: string, name: string): Words =>
     `There is no repository ${shown(owner)}/${shown(name)} here. Check the spelling, or ask its owner whether it moved.`,
   pull: (author: string, key: string): Words => `There is no pull ${shown(key)} by ${shown(author)} here. Its author may have deleted it.`,
+  check: (runner: string): Words => `There is no such run by ${shown(runner)} here. Old runs are cleared away by their runner.`,
 }
 
 /** A part of an address, bounded and on one line. */

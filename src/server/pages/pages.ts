@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
+import { addCheckPage } from './check-page.ts'
 import { createPageContext } from './create.ts'
 import { addFormAddresses } from './form-addresses.ts'
 import { addHomePage } from './home-page.ts'
@@ -20,5 +21,6 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addQueuePage(app, pages)
   addPullPage(app, pages)
   addPullActions(app, pages)
+  addCheckPage(app, pages)
   addFormAddresses(app)
 }

@@ -56,7 +56,7 @@ export interface TimelineLine {
   tone?: string | undefined
   says: Words
   /** Of an ejection: what failed. */
-  failed?: readonly { workflow: string; status: string }[] | undefined
+  failed?: readonly { workflow: string; status: string; check?: string | undefined }[] | undefined
   /** REC-9: when it was first seen, long after the time in its key. */
   seenAt?: Instant | undefined
 }
