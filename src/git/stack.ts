@@ -166,7 +166,15 @@ export async function openStack(mirror: Mirror, options: StackOptions): Promise<
   }
 
   return {
-    add: (heads, most) => (isCommitId(base) ? add(heads, most) : Promise.resolve(refuse('missing-commit', words.missingCommit(base)))),
+    async add(heads, most) {
+      if (!isCommitId(base)) return refuse('missing-commit', words.missingCommit(base))
+      try {
+        return await add(heads, most)
+      } catch (error) {
+        if (signal?.aborted) return refuse('failed', words.gitFailed('merge the branches'))
+        throw error
+      }
+    },
     finish,
     async close() {
       loop.close()
