@@ -1,12 +1,13 @@
 /**
- * Keys of check records (CHK-3, STO-10): `queue:` or `pull:`, a digest of what is checked (repository and ref, or the pull), tip or head, base, a
- * digest of the workflow's file name, and a TID for each run, with `:` between them. All keys of a branch start alike, and so do those of one tip
- * on one base, so that `listRecords` finds them with a cursor; a rerun never overwrites a run before it.
+ * Keys of check records (CHK-3, STO-10): `queue:`, `pull:` or `push:`, a digest of what is checked (repository and ref, or the pull), tip or head,
+ * base, a digest of the workflow's file name, and a TID for each run, with `:` between them. All keys of a branch start alike, and so do those of
+ * one tip on one base, so that `listRecords` finds them with a cursor; a rerun never overwrites a run before it. Pushes have a beginning of their
+ * own: what a scan of `queue:` finds are batches.
  */
 import { createHash } from 'node:crypto'
 import { isTid } from '../queue/tid.ts'
 
-/** What a check of a batch is about: the repository's AT-URI with a DID, and the full ref name. */
+/** What a check of a batch or of a push is about: the repository's AT-URI with a DID, and the full ref name. */
 export interface QueueScope {
   repo: string
   ref: string
@@ -14,9 +15,9 @@ export interface QueueScope {
 
 /** What the key of a check says. `of` and `workflow` are digests. */
 export interface CheckKey {
-  kind: 'queue' | 'pull'
+  kind: 'queue' | 'pull' | 'push'
   of: string
-  /** The tip of the stack, or the pull's head. */
+  /** The tip of the stack, the pull's head, or the commit that was pushed. */
   tip: string
   base: string
   workflow: string
@@ -41,6 +42,14 @@ export function pullCheckKey(pull: string, run: CheckRun): string {
   return `${pullCheckPrefix(pull, run)}${digest(run.file)}:${run.tid}`
 }
 
+/** The key of a push's run; `tip` is where the branch is then, `base` where it was: for a branch that was made by it, `noCommit`. */
+export function pushCheckKey(scope: QueueScope, run: CheckRun): string {
+  return `${pushCheckPrefix(scope, run)}${digest(run.file)}:${run.tid}`
+}
+
+/** What stands for the commit before a branch was made. */
+export const noCommit = '0'.repeat(40)
+
 /** How the keys of every batch's checks on a branch start, or with `at` those of one tip on one base. Ends with `:`. */
 export function queueCheckPrefix({ repo, ref }: QueueScope, at?: { tip: string; base: string }): string {
   return prefix('queue', `${repo}\n${ref}`, at)
@@ -51,17 +60,25 @@ export function pullCheckPrefix(pull: string, at?: { tip: string; base: string }
   return prefix('pull', pull, at)
 }
 
+/** How the keys of the checks of every push to a branch start, or with `at` those of one push. Ends with `:`. */
+export function pushCheckPrefix({ repo, ref }: QueueScope, at?: { tip: string; base: string }): string {
+  return prefix('push', `${repo}\n${ref}`, at)
+}
+
 function prefix(kind: CheckKey['kind'], what: string, at: { tip: string; base: string } | undefined): string {
   return `${kind}:${digest(what)}:${at === undefined ? '' : `${at.tip}:${at.base}:`}`
 }
 
-const shape = /^(queue|pull):([a-z2-7]{26}):([0-9a-f]{40}):([0-9a-f]{40}):([a-z2-7]{26}):([a-z2-7]{13})$/
+const kinds = ['queue', 'pull', 'push'] as const
+const shape = /^(queue|pull|push):([a-z2-7]{26}):([0-9a-f]{40}):([0-9a-f]{40}):([a-z2-7]{26}):([a-z2-7]{13})$/
 
 /** The parts of a check's key; undefined for what is none. */
 export function parseCheckKey(key: string): CheckKey | undefined {
-  const [, kind, of, tip, base, workflow, tid] = shape.exec(key) ?? []
-  if (of === undefined || tip === undefined || base === undefined || workflow === undefined || tid === undefined) return undefined
-  return isTid(tid) ? { kind: kind === 'queue' ? 'queue' : 'pull', of, tip, base, workflow, tid } : undefined
+  const [, named, of, tip, base, workflow, tid] = shape.exec(key) ?? []
+  const kind = kinds.find(one => one === named)
+  if (kind === undefined || of === undefined || tip === undefined || base === undefined || workflow === undefined || tid === undefined)
+    return undefined
+  return isTid(tid) ? { kind, of, tip, base, workflow, tid } : undefined
 }
 
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'
