@@ -1,0 +1,174 @@
+/** What a plan must keep to whatever was read: order (property 6), blame, depth, bases, stand-by, stop. */
+import type { Action, Batch, Line, Plan, Snapshot, Waiting } from '../../../src/runner/planner/types.ts'
+import { Broken, count } from './facts.ts'
+import { branchOf, isOn, type World } from './world.ts'
+
+type Build = Action & { do: 'build' }
+
+export function red(seen: Snapshot, id: number): boolean {
+  return (seen.runs.get(id) ?? []).some(run => run.state === 'failed')
+}
+
+function unpassed(seen: Snapshot, id: number): boolean {
+  return (seen.runs.get(id) ?? []).some(run => run.state === 'failed' || run.state === 'no-verdict' || run.state === 'cancelled')
+}
+
+/** Whether nothing of what failed changed since, so that its halves are next (FAI-3, FAI-5, FAI-10). */
+function stillSuspect(world: World, seen: Snapshot): readonly string[] | undefined {
+  const failed = world.facts.failed.get(seen.branch)
+  if (failed === undefined || failed.handMoves !== world.facts.handMoves || failed.tip !== seen.tip?.commit) return undefined
+  for (const member of failed.members) {
+    const waiting = seen.queue.find(one => one.key === member.key)
+    if (waiting === undefined || waiting.head.state !== 'at' || waiting.head.commit !== member.head) return undefined
+    if (world.facts.toldEjected.has(member.key) || world.facts.ejected.has(member.key)) return undefined
+  }
+  return failed.members.map(member => member.key)
+}
+
+function ready(seen: Snapshot, waiting: Waiting): boolean {
+  if (waiting.head.state !== 'at') return false
+  if (waiting.applies === false || seen.preflights.length === 0) return true
+  return waiting.flights !== 'unread' && waiting.flights.every(flight => flight.state === 'passed' || flight.state === 'not-needed')
+}
+
+/** Property 6, BLD-1, FAI-3, AHD-3: who is asked into a batch, and who is passed over. */
+export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Build): void {
+  const about = `batch ${order.id} on ${seen.branch}`
+  const wrong = (property: string, said: string) =>
+    new Broken(property, `${about} is built of ${order.candidates.map(one => one.key).join(', ')}, but ${said}`)
+  if (seen.standBy !== undefined) throw wrong('REC-8 stand-by', `this runner stands by: ${seen.standBy.why}`)
+  if (seen.stopping) throw wrong('MOV-5 stop', 'it is stopping')
+  if (order.candidates.length === 0) throw wrong('BLD-1 build', 'that is nobody')
+  const under = order.under === undefined ? undefined : line.batches.find(batch => batch.id === order.under)
+  if (order.under === undefined ? seen.tip?.commit !== order.base || seen.tip.generation !== order.generation : under?.tip !== order.base) {
+    throw wrong('AHD-2 base', `${order.base} is neither the branch's tip nor that of the batch under it`)
+  }
+  const flying = new Set(line.batches.flatMap(batch => batch.members.map(member => member.key)))
+  const asked = new Set<string>()
+  let last = ''
+  for (const candidate of order.candidates) {
+    const { key } = candidate
+    if (key <= last) throw wrong('6 order', `${key} comes after ${last}`)
+    last = key
+    asked.add(key)
+    if (flying.has(key)) throw wrong('BLD-1 build', `${key} is in a batch already`)
+    if (world.facts.toldEjected.has(key) || world.facts.landed.has(key)) throw wrong('FAI-6 done', `${key} is done`)
+    if (!seen.queue.some(one => one.key === key)) throw wrong('QUE-1 queue', `${key} is not queued`)
+    if (!ready(seen, candidate) && seen.preflights !== 'unknown' && candidate.head.state === 'at' && !flown(world, candidate)) {
+      throw wrong('PRE-3 ready', `the pre-flights of ${key} have not passed`)
+    }
+  }
+  const suspects = stillSuspect(world, seen)
+  if (suspects !== undefined) halved(seen, order, line, suspects, asked, wrong)
+  const failed = world.facts.failed.get(seen.branch)
+  const halving = failed?.members.some(member => asked.has(member.key)) ?? false
+  if (halving) return
+  for (const waiting of seen.queue) {
+    if (waiting.key >= last) break
+    if (asked.has(waiting.key) || flying.has(waiting.key) || !ready(seen, waiting)) continue
+    if (world.facts.toldEjected.has(waiting.key) || world.facts.ejected.has(waiting.key) || world.facts.landed.has(waiting.key)) continue
+    if (world.facts.left.has(waiting.key)) continue
+    throw wrong('6 order', `${waiting.key} was ready and queued before ${last}`)
+  }
+}
+
+/** PRE-8: a run was asked for here, and there is nothing to show. */
+function flown(world: World, candidate: Waiting): boolean {
+  const n = candidate.head.state === 'at' ? (world.heads.get(candidate.head.commit)?.changes[0] ?? 0) : 0
+  return n % 17 === 3
+}
+
+function halved(
+  seen: Snapshot,
+  order: Build,
+  line: Line,
+  suspects: readonly string[],
+  asked: ReadonlySet<string>,
+  wrong: (property: string, said: string) => Broken,
+): void {
+  if (order.under !== undefined) {
+    const under = line.batches.find(batch => batch.id === order.under)
+    if (under?.members.some(member => suspects.includes(member.key))) throw wrong('AHD-3 ahead', 'there are suspects')
+    return
+  }
+  const half = suspects.slice(0, Math.ceil(suspects.length / 2))
+  if (asked.size !== half.length || half.some(key => !asked.has(key)) || order.most < half.length) {
+    throw wrong('FAI-3 halving', `of ${suspects.join(', ')}, which failed together, the first half is next`)
+  }
+  if (seen.stopping) throw wrong('MOV-5 stop', 'no halving goes on')
+}
+
+/** Whether a drop has the cause that it says. `refused`: a landing was refused in this pass. */
+export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Action & { do: 'drop' }, refused: boolean): void {
+  const at = before.batches.findIndex(batch => batch.id === order.id)
+  const batch = before.batches[at]
+  if (batch === undefined) throw new Broken('MOV-4 drop', `batch ${order.id} is dropped, and is not in flight`)
+  const upTo = before.batches.slice(0, at + 1)
+  const lowest = before.batches[0]
+  const branch = branchOf(world, seen.branch)
+  const moved =
+    seen.tip === null ||
+    lowest === undefined ||
+    seen.tip.commit !== lowest.base ||
+    seen.tip.generation !== lowest.generation ||
+    isOn(branch, batch.tip)
+  const out = upTo.some(one => one.members.some(member => !seen.queue.some(waiting => waiting.key === member.key)))
+  const pinned = seen.pinned
+  const failed = upTo.some(one => unpassed(seen, one.id) || seen.runs.get(one.id) === undefined)
+  const why = { moved, out: out || pinned || refused, failed, refused }
+  const just =
+    (order.cause === 'branch-moved' && (why.moved || why.refused)) ||
+    (order.cause === 'pull-moved-on' && why.out) ||
+    (order.cause === 'batch-failed' && why.failed) ||
+    (order.cause === 'landing-failed' && why.refused) ||
+    (order.cause === 'not-lander' && (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease' || why.refused)) ||
+    (order.cause === 'stopping' && seen.stopping)
+  if (!just) throw new Broken('MOV-4 drop', `batch ${order.id} is dropped as ${order.cause}, which is not so`)
+  count(world.facts, `drops: ${order.cause}`)
+  const failing = order.cause === 'batch-failed' && at === 0 && batch.members.length > 1 && red(seen, batch.id)
+  if (failing) {
+    count(world.facts, 'halvings begun')
+    world.facts.failed.set(seen.branch, { members: batch.members, tip: batch.base, handMoves: world.facts.handMoves })
+  }
+}
+
+function sound(line: Line, seen: Snapshot, about: string): void {
+  if (line.batches.length > seen.settings.depth) throw new Broken('AHD-1 depth', `${about} ${line.batches.length} batches are in flight`)
+  for (const [i, batch] of line.batches.entries()) {
+    const under: Batch | undefined = line.batches[i - 1]
+    if (under !== undefined && under.tip !== batch.base)
+      throw new Broken('AHD-2 base', `${about} batch ${batch.id} lies on ${batch.base}, not on ${under.tip}`)
+    if (batch.filed && seen.runs.get(batch.id) === undefined)
+      throw new Broken('REC-5 filed', `${about} batch ${batch.id} counts as filed, and is not`)
+  }
+}
+
+/** What a line must be when a pass asks for nothing more. */
+export function judgeQuiet(world: World, seen: Snapshot, plan: Plan): void {
+  const { line } = plan
+  const about = `after a pass over ${seen.branch}`
+  sound(line, seen, about)
+  const idle = seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease'
+  if (idle && line.batches.length > 0) throw new Broken('WHO-3 dropped', `${about} a runner that does not land has a batch`)
+  if (seen.standBy !== undefined || seen.stopping) return
+  const lowest = line.batches[0]
+  if (lowest !== undefined && (seen.tip?.commit !== lowest.base || seen.tip.generation !== lowest.generation)) {
+    throw new Broken('MOV-1 moved', `${about} batch ${lowest.id} lies on ${lowest.base}; the branch is at ${seen.tip?.commit}`)
+  }
+  if (lowest !== undefined && red(seen, lowest.id))
+    throw new Broken('FAI-1 failed', `${about} batch ${lowest.id} failed and is still in flight`)
+  for (const batch of line.batches) {
+    const out = batch.members.find(member => !seen.queue.some(waiting => waiting.key === member.key))
+    if (out !== undefined) throw new Broken('MOV-2 moved on', `${about} batch ${batch.id} has ${out.key}, which is out`)
+  }
+  const waiting = seen.queue.some(one => !world.facts.toldEjected.has(one.key) && !world.facts.landed.has(one.key))
+  if (
+    waiting &&
+    line.batches.length === 0 &&
+    seen.tip !== null &&
+    plan.waits.length === 0 &&
+    seen.queue.some(one => one.flights !== 'unread')
+  ) {
+    throw new Broken('STA-4 waits', `${about} somebody waits, and nothing says for what`)
+  }
+}
