@@ -29,7 +29,7 @@ export function readLander(
     return record !== undefined && runsNow(record.value, now)
   })
   const did = running ?? namedPushers[0] ?? roles.runners[0]
-  return did === undefined ? undefined : { did, named: roles.namedRunner(did), record: newest.get(did) }
+  return did === undefined ? undefined : { did, named: roles.namedRunner(did), running: did === running, record: newest.get(did) }
 }
 
 /** Whether a lander's record says that it runs, at `now` in milliseconds since 1970. One that names no lease is believed. */

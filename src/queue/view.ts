@@ -124,8 +124,8 @@ export interface RepositoryView {
   pulls: ReadonlyMap<string, PullView>
   /** Checks of named runners only (STA-7), by pull and newest first, at any head. */
   checksOf(pull: string): readonly Stored<CheckRecord>[]
-  /** The lander by WHO-1, WHO-2 and WHO-7 as far as records say; absent when nobody lands. */
-  lander?: { did: string; named: boolean; record?: Stored<LanderRecord> | undefined } | undefined
+  /** The lander by WHO-1, WHO-2 and WHO-7 as far as records say; absent when nobody lands. `running`: it may push, and its record says that it runs. */
+  lander?: { did: string; named: boolean; running: boolean; record?: Stored<LanderRecord> | undefined } | undefined
   ignored: ReadonlyMap<IgnoredReason, number>
   /** Records that wait for their time (REC-3), for the owner to see. */
   sleeping: readonly (Stored<QueueRecord> | Stored<StateRecord> | Stored<PullRecord>)[]

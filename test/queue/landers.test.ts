@@ -14,7 +14,7 @@ test('WHO-2 failing that the first named runner lands, seen or not', () => {
   const history = new History({ runners: [{ did: rigby }, { did: rocky }] })
   history.lander(rocky)
   history.lander(mallory)
-  assert.deepEqual(history.view().lander, { did: rigby, named: true, record: undefined })
+  assert.deepEqual(history.view().lander, { did: rigby, named: true, running: false, record: undefined })
   const record = history.lander(rigby)
   assert.equal(history.view().lander?.record, record)
 })
