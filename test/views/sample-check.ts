@@ -63,6 +63,7 @@ export function checkPages(): Record<string, CheckPage> {
       tone: hostile.attribute,
       bold: hostile.script,
       says: hostile.attribute,
+      more: hostile.long,
       log: { shown: true, lines: Object.values(hostile), first: 1, of: Object.values(hostile).length, live: true, notes: [hostile.script] },
     }),
   }

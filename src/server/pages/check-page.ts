@@ -104,6 +104,11 @@ function isOf(view: RepositoryView, { did, value }: Run): boolean {
   return addresses.includes(value.repo) && (roles.namedRunner(did) || roles.mayMerge(did) || former)
 }
 
+/** A runner's summary says how it ended in the same words, and more. */
+function summaryOf(summary: string | undefined, bold: string): Partial<Pick<CheckPage, 'says' | 'more'>> {
+  return summary?.startsWith(`${bold} `) === true ? { says: summary.slice(bold.length) } : { more: summary }
+}
+
 async function checkModel(ctx: PageContext, request: FastifyRequest, at: LocatedRun, from: number | undefined): Promise<CheckPage> {
   const { view, head, names, run, path } = at
   const { value } = run
@@ -147,6 +152,7 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
     tone,
     icon,
     ...result,
+    ...summaryOf(value.summary, result.bold),
     times: runTimes(parts, now),
     log,
   }

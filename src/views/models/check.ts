@@ -37,6 +37,8 @@ export interface CheckPage {
   icon: string
   bold: string
   says: Words
+  /** What its runner says of it, where that is more. */
+  more?: string | undefined
   times: Words
   log: LogModel
   news?: Words | undefined

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { DevAccount } from '../../src/devnet/account.ts'
+import { type Network, startNetwork } from '../../src/devnet/network.ts'
+import { checkAt } from '../../src/indexer/read.ts'
+import { logLines } from '../../src/server/logs/lines.ts'
+import { createLogs } from '../../src/server/logs/logs.ts'
+import { until } from '../support/until.ts'
+import { type Orchard, plantOrchard } from './orchard.ts'
+import { type Served, serve } from './serve.ts'
+
+let network: Network
+let server: Served
+let orchard: Orchard
+let rigby: DevAccount
+let mallory: DevAccount
+
+before(async () => {
+  network = await startNetwork()
+  rigby = await network.createAccount('rigby.test')
+  mallory = await network.createAccount('mallory.test')
+  server = await serve(network)
+  const others = { owner: 'did:plc:aliceaaaaaaaaaaaaaaaaaaa', collaborator: 'did:plc:bobaaaaaaaaaaaaaaaaaaaaa' }
+  orchard = await plantOrchard(server.context, {
+    people: { ...others, author: mallory.did, runner: rigby.did },
+    handles: { [others.owner]: 'alice.test' },
+  })
+})
+after(async () => {
+  await orchard?.stop()
+  await server?.end()
+  await network?.stop()
+})
+
+const tip = '1'.repeat(40)
+
+/** Files a run in an account, with its log in as many parts; gives its address once the server knows it as it is. */
+async function file(key: string, record: Record<string, unknown>, log: readonly Uint8Array[] = [], account = rigby): Promise<string> {
+  const parts = []
+  for (const part of log) parts.push(await account.upload(part, 'application/gzip'))
+  const value = {
+    repo: orchard.repo,
+    workflow: 'test',
+    status: 'failure',
+    ref: 'refs/heads/main',
+    generation: 1,
+    commit: tip,
+    baseCommit: '2'.repeat(40),
+    startedAt: new Date(Date.now() - 60_000).toISOString(),
+    createdAt: new Date(Date.now() - 60_000).toISOString(),
+    ...(parts.length === 0 ? {} : { log: parts }),
+    ...record,
+  }
+  const { uri, cid } = await account.put('dev.knotless.check', key, value)
+  await until(() => checkAt(server.context.database, uri)?.cid === cid, { what: `${uri} to be indexed` })
+  return uri
+}
+
+async function page(key: string, rest = '', account = rigby) {
+  const answer = await fetch(`${server.url}/alice.test/orchard/checks/${account.did}/${key}${rest}`)
+  return { status: answer.status, type: answer.headers.get('content-type'), text: await answer.text() }
+}
+
+test('the page of a run shows its log, from its runner’s account, escaped', async () => {
+  const ended = { finishedAt: new Date().toISOString(), summary: 'Failed after 1 min, with exit code 1: npm test' }
+  await file('queue:a:b:c', ended, [gzipSync('$ npm test\n\u001b[31m✗ <b>two</b> failed\u001b[0m\n')])
+  const { status, text } = await page('queue:a:b:c')
+  assert.equal(status, 200)
+  assert.match(text, /<b>Failed<\/b><bdi> after 1 min, with exit code 1: npm test<\/bdi>/)
+  assert.match(text, /<span id="L2"><a href="#L2" aria-label="Line 2">2<\/a><span>✗ &lt;b&gt;two&lt;\/b&gt; failed\n/)
+  assert.doesNotMatch(text, /hx-sse/, 'it will not change')
+})
+
+test('STO-5 the log as text, whatever its server took it for; parts in order', async () => {
+  await file('queue:parts', {}, [gzipSync('<html>one\n'), gzipSync('two\n')])
+  const { status, type, text } = await page('queue:parts', '/log')
+  assert.deepEqual([status, type, text], [200, 'text/plain; charset=utf-8', '<html>one\ntwo\n'])
+})
+
+test('CHK-13 of a long log the end is shown first, the rest by pages', async () => {
+  const lines = Array.from({ length: 4_500 }, (_, n) => `line ${n + 1}`)
+  await file('queue:long', {}, [gzipSync(lines.join('\n'))])
+  const last = (await page('queue:long')).text
+  assert.match(last, /<span id="L2501">/)
+  assert.match(last, /<span id="L4500">/)
+  assert.doesNotMatch(last, /<span id="L2500">/)
+  assert.match(last, /Lines 2,501 to 4,500 of 4,500/)
+  const earlier = /href="([^"]+\?from=501)"[^>]*>Earlier/.exec(last)?.[1] ?? ''
+  const before = (await (await fetch(`${server.url}${earlier}`)).text()) ?? ''
+  assert.match(before, /<span id="L501">/)
+  assert.match(before, />Later</)
+  assert.equal((await page('queue:long', '?from=0')).status, 400)
+  assert.match((await page('queue:long', '?from=99999')).text, /<span id="L4500">/)
+})
+
+test('a file that unpacks without end is cut, and one that is no log says so', async () => {
+  await file('queue:bomb', {}, [gzipSync(Buffer.alloc(40 * 2 ** 20, 'x\n'))])
+  assert.match((await page('queue:bomb')).text, /The log goes on, and the rest is too long for this page\./)
+  await file('queue:none', {}, [Buffer.from('no gzip at all')])
+  const broken = await page('queue:none')
+  assert.match(broken.text, /cannot be read: it is not what a log should be/)
+  assert.equal((await page('queue:none', '/log')).status, 404)
+})
+
+test('CHK-13 output is shown while a run goes on, until its log is there', async () => {
+  const uri = await file('queue:live', { status: 'running' })
+  const quiet = (await page('queue:live')).text
+  assert.match(quiet, /It has printed nothing yet\./)
+  assert.match(quiet, /hx-sse:connect="[^"]+\/checks\/[^"]+\/events\?seen=\d+"/)
+  const stream = await fetch(`${server.url}/alice.test/orchard/checks/${rigby.did}/queue:live/events?seen=0`)
+  const reader = stream.body?.getReader()
+  assert.ok(reader)
+  await reader.read()
+  server.context.liveLogs.add(uri, { offset: 0, text: '$ sh test\none <two>\n' })
+  assert.match(new TextDecoder().decode((await reader.read()).value), /event: changed/)
+  await reader.cancel()
+  const part = (await page('queue:live', '?part=log')).text
+  assert.match(part, /^\s*<section id="log"/)
+  assert.match(part, /one &lt;two&gt;/)
+  assert.equal((await page('queue:live', '/log')).text, '$ sh test\none <two>\n')
+
+  await file('queue:live', { status: 'success', finishedAt: new Date().toISOString() }, [gzipSync('the whole\n')])
+  assert.match((await page('queue:live')).text, /the whole/)
+  assert.equal(server.context.liveLogs.of(uri), undefined, 'what was kept of it is dropped')
+})
+
+test('a log that is not uploaded yet, or is no longer there, is said', async () => {
+  await file('queue:coming', { finishedAt: new Date().toISOString() })
+  assert.match((await page('queue:coming')).text, /Its log is not there yet/)
+  await file('queue:skipped', { status: 'skipped', startedAt: undefined })
+  assert.match((await page('queue:skipped')).text, /It has no log\./)
+  const logs = createLogs({ reader: { getBlob: async () => undefined } })
+  assert.deepEqual(await logs.of({ did: mallory.did, parts: ['x'] }), { ok: false, why: 'gone' })
+})
+
+test('STA-7 only runs of this repository by its own people have a page', async () => {
+  await file('queue:theirs', {}, [], mallory)
+  assert.equal((await page('queue:theirs', '', mallory)).status, 404)
+  await file('queue:elsewhere', { repo: `at://${mallory.did}/dev.knotless.repo/orchard` }).catch(() => undefined)
+  assert.equal((await page('queue:elsewhere')).status, 404)
+  assert.equal((await page('nowhere')).status, 404)
+  assert.equal((await page('nowhere', '/events')).status, 404)
+})
+
+test('lines are shown as they stood at the end, without orders to a terminal', () => {
+  assert.deepEqual(logLines('10%\r50%\r100%\r\n\u001b]0;title\u0007\u001b[1;32mok\u001b[0m\n\nend'), ['100%', 'ok', '', 'end'])
+  assert.equal(logLines('x'.repeat(10_000))[0]?.length, 4_002)
+})
