@@ -21,7 +21,8 @@ before(async () => {
   rigby = await network.createAccount('rigby.test')
   mallory = await network.createAccount('mallory.test')
   server = await serve(network)
-  const others = { owner: 'did:plc:aliceaaaaaaaaaaaaaaaaaaa', collaborator: 'did:plc:bobaaaaaaaaaaaaaaaaaaaaa' }
+  const alice = await network.createAccount('alice.test')
+  const others = { owner: alice.did, collaborator: 'did:plc:bobaaaaaaaaaaaaaaaaaaaaa' }
   orchard = await plantOrchard(server.context, {
     people: { ...others, author: mallory.did, runner: rigby.did },
     handles: { [others.owner]: 'alice.test' },
