@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME…] [--json]`: measures each figure beside its peer in one run. Names: gateway, ingest, latency, pages, start. `--json` prints one line
+ * `npm run bench [-- NAME…] [--json]`: measures each figure beside its peer in one run. Names: build, gateway, ingest, latency, pages, start. `--json` prints one line
  * per figure; else a table, which also goes to bench/results.md with the command that made it. Exits 1 when a bound does not hold.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { type Figure, header, machine, row } from './figures.ts'
 
 const benches: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  build: async () => (await import('./build.ts')).benchBuild(),
   gateway: async () => (await import('./gateway.ts')).benchGateway(),
   ingest: async () => (await import('./ingest.ts')).benchIngest(),
   latency: async () => (await import('./latency.ts')).benchLatency(),
