@@ -10,9 +10,28 @@ export interface EjectionWords {
 /** Commits are whole ids, people are DIDs. `names` are workflows. */
 export type EjectionParts =
   | { key: 'conflict'; branch: string; tip: string; head: string; files: readonly string[]; more: number }
-  | { key: 'conflict-pulls'; branch: string; head: string; files: readonly string[]; branches: readonly string[] }
-  | { key: 'alone'; names: readonly string[]; commit: string; branch: string; tip: string; newer: number }
-  | { key: 'together'; names: readonly string[]; others: Phrase; branch: string }
+  /** `pulls` are those that have these head branches, in the same order. */
+  | {
+      key: 'conflict-pulls'
+      branch: string
+      head: string
+      files: readonly string[]
+      more?: number | undefined
+      branches: readonly string[]
+      pulls?: readonly { title: string; pull: string }[] | undefined
+    }
+  /** `commit` is the batch's tip, `tip` the branch's. `newer`: commits of its head that were not tried. `onTop`: what landed out of its failing batch before it. */
+  | {
+      key: 'alone'
+      names: readonly string[]
+      commit: string
+      branch: string
+      tip: string
+      newer: number | 'unknown'
+      onTop?: Phrase | undefined
+    }
+  /** `halving`: it was found by halving, without a run of its own (FAI-4). */
+  | { key: 'together'; names: readonly string[]; others: Phrase; branch: string; halving?: boolean | undefined }
   | { key: 'halving'; names: readonly string[]; others: Phrase; size: number; branch: string; tip: string }
   | { key: 'preflight'; names: readonly string[]; head: string; branch: string; tip: string }
   | { key: 'branch-gone'; head: string; owner: string; name: string }
@@ -20,13 +39,19 @@ export type EjectionParts =
   | { key: 'account-gone'; author: string }
   | { key: 'draft'; by: string }
   | { key: 'changed'; from: string; to: string }
+  /** From and to are branches. */
+  | { key: 'retargeted'; from: string; to: string }
+  | { key: 'unseen'; head: string }
   | { key: 'timeout'; names: readonly string[] }
   | { key: 'head-moved'; times: number }
+  | { key: 'head-unread'; times: number }
   | { key: 'hostile'; detail: string }
   | { key: 'not-filed'; workflow: string }
-  | { key: 'no-delegation'; owner: string }
+  /** `said` is the gateway's sentence. */
+  | { key: 'no-delegation'; owner: string; said?: string | undefined }
   | { key: 'gateway'; said: string }
-  | { key: 'empty'; branch: string; tip: string }
+  /** `commit` is the one on the branch that names it. */
+  | { key: 'empty'; branch: string; tip: string; commit?: string | undefined }
   | { key: 'other'; detail: string }
 
 export function ejectionWords(parts: EjectionParts): EjectionWords {
@@ -38,20 +63,24 @@ export function ejectionWords(parts: EjectionParts): EjectionWords {
       }
     case 'conflict-pulls': {
       const one = parts.branches.length === 1
+      const named = (branch: string, at: number): Phrase => {
+        const pull = parts.pulls?.[at]
+        return pull === undefined ? [code(branch)] : say`${code(branch)} of ${pull}`
+      }
       return {
         reason: say`conflict with pulls ahead of it`,
-        says: say`At ${commit(parts.head)} it changes ${list(parts.files.map(code))} as the ${one ? 'branch' : 'branches'} ${list(parts.branches.map(code))} ${one ? 'does, which was' : 'do, which were'} stacked before it. Merge ${one ? 'that branch' : 'those branches'} in, or wait until ${one ? 'it has' : 'they have'} landed and merge ${parts.branch}.`,
+        says: say`At ${commit(parts.head)} it changes ${list(parts.files.map(code), parts.more)} as the ${one ? 'branch' : 'branches'} ${list(parts.branches.map(named))} ${one ? 'does, which was' : 'do, which were'} stacked before it. Merge ${one ? 'that branch' : 'those branches'} in, or wait until ${one ? 'it has' : 'they have'} landed and merge ${parts.branch}.`,
       }
     }
     case 'alone':
       return {
         reason: failed(parts.names),
-        says: say`It failed alone, at ${commit(parts.commit)} on ${parts.branch} at ${commit(parts.tip)}.${parts.newer === 0 ? '' : ` ${count(parts.newer, 'newer commit was', 'newer commits were')} not tried.`}`,
+        says: say`It failed alone, at ${commit(parts.commit)} on ${parts.branch} at ${commit(parts.tip)}${parts.onTop === undefined ? '' : say`, on top of ${parts.onTop}, which had landed before it`}.${newerWords(parts.newer)}`,
       }
     case 'together':
       return {
         reason: failed(parts.names),
-        says: say`It fails together with ${parts.others}: each passed without the other. That one landed first, so merge ${parts.branch} and look.`,
+        says: say`It fails together with ${parts.others}: each passed without the other. That one landed first, so merge ${parts.branch} and look.${parts.halving === true ? ' Halving the batch found it' : ''}`,
       }
     case 'halving':
       return {
@@ -88,6 +117,16 @@ export function ejectionWords(parts: EjectionParts): EjectionWords {
         reason: say`changed after it was queued`,
         says: say`It was queued at ${commit(parts.from)} and is now at ${commit(parts.to)}. Look and queue again.`,
       }
+    case 'retargeted':
+      return {
+        reason: say`changed after it was queued`,
+        says: say`It was queued for ${parts.from} and is now for ${parts.to}. Look and queue again.`,
+      }
+    case 'unseen':
+      return {
+        reason: say`queued without saying at which commit`,
+        says: say`This branch takes only what was looked at, and the record that queued it does not name its head. It is at ${commit(parts.head)}: look and queue again.`,
+      }
     case 'timeout':
       return {
         reason: say`${list(parts.names)} timed out`,
@@ -97,6 +136,11 @@ export function ejectionWords(parts: EjectionParts): EjectionWords {
       return {
         reason: say`its head moved while it landed`,
         says: say`That happened ${parts.times} times in one queueing, and each time the batch was built again. Add it again when it is still.`,
+      }
+    case 'head-unread':
+      return {
+        reason: say`its head could not be read while it landed`,
+        says: say`That happened ${parts.times} times in one queueing, and each time the batch was built again. Add it again once it can be read.`,
       }
     case 'hostile':
       return { reason: say`its head cannot be taken`, says: say`${parts.detail} Push a head without that, then add it again.` }
@@ -108,18 +152,23 @@ export function ejectionWords(parts: EjectionParts): EjectionWords {
     case 'no-delegation':
       return {
         reason: say`the gateway would not land it`,
-        says: say`${who(parts.owner)} has not let the gateway write for them. Nothing is wrong with this pull. ${who(parts.owner)} can give the delegation in their settings; then add it again.`,
+        says: say`${who(parts.owner)} has not let the gateway write for them.${parts.said === undefined ? '' : ` The gateway said: ${parts.said}`} Nothing is wrong with this pull. ${who(parts.owner)} can give the delegation in their settings; then add it again.`,
       }
     case 'gateway':
       return { reason: say`the gateway would not land it`, says: say`The gateway said: ${parts.said}` }
     case 'empty':
       return {
         reason: say`nothing left to land`,
-        says: say`Its changes are already on ${parts.branch} as of ${commit(parts.tip)}. Close it, or push what is missing.`,
+        says: say`Its changes are already on ${parts.branch} as of ${commit(parts.tip)}${parts.commit === undefined ? '' : say`, where ${commit(parts.commit)} names it`}. Close it, or push what is missing.`,
       }
     case 'other':
       return { reason: say`turned away`, says: say`${parts.detail}` }
   }
+}
+
+function newerWords(newer: number | 'unknown'): string {
+  if (newer === 'unknown') return ' Newer commits were not tried.'
+  return newer === 0 ? '' : ` ${count(newer, 'newer commit was', 'newer commits were')} not tried.`
 }
 
 function failed(names: readonly string[]): Phrase {

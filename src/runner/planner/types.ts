@@ -123,7 +123,7 @@ export interface Snapshot {
   drafts: readonly Held[]
   /** Pre-flights at the branch's tip (PRE-1); `unknown` when its files cannot be read now: then nothing is built. */
   preflights: readonly string[] | 'unknown'
-  /** Runs by the batch's id. */
+  /** Runs by the batch's id. A batch that is not in it is not judged; one with an empty list has passed (CHK-6). */
   runs: ReadonlyMap<number, readonly RunNow[]>
 }
 
@@ -150,10 +150,14 @@ export interface Batch {
   /** Its checks are on file and its runs may begin (REC-5). */
   filed: boolean
   builtAt: number
+  /** How many runs it has, as first seen (CHK-12). */
+  of?: number | undefined
+  /** Its runs were begun in the class of a batch ahead (AHD-5). */
+  ahead?: boolean | undefined
 }
 
 /** Why a batch is dropped; kept with each of its cancelled checks, in words (MOV-4, REA-3). */
-export type DropCause = 'branch-moved' | 'pull-moved-on' | 'batch-failed' | 'landing-failed' | 'not-lander' | 'stopping'
+export type DropCause = 'branch-moved' | 'pull-moved-on' | 'batch-failed' | 'no-verdict' | 'landing-failed' | 'not-lander' | 'stopping'
 
 /** What is to be put on record of an ejection's failed runs (REC-2). */
 export interface FailedRun {
@@ -204,9 +208,11 @@ export type Action =
   | { do: 'fly'; pull: string; head: string; tip: string; generation: number; workflows: readonly string[] }
   | { do: 'land'; id: number }
 
-/** Why a pull is not in a stack. */
-export type LeftOut =
-  /** With the branch alone, tried first; `with` empty. Else with pulls that are stacked before it (BLD-6). */
+/** Why a pull is not in a stack. `head` is the one that was tried; absent: the one that the pass read. */
+export type LeftOut = {
+  head?: string | undefined
+} & /** With the branch alone, tried first; `with` empty. Else with pulls that are stacked before it (BLD-6). */
+(
   | { why: 'conflict'; files: readonly string[]; more: number; with: readonly { pull: string; branch: string }[] }
   | { why: 'gone' }
   | { why: 'unreadable'; server: string }
@@ -215,6 +221,7 @@ export type LeftOut =
   | { why: 'empty'; commit?: string | undefined }
   /** Its head is beyond bounds or malformed; `detail` is a sentence (STO-11). */
   | { why: 'hostile'; detail: string }
+)
 
 /** Why a landing did not happen. Nothing was pushed, in every case. */
 export type NotLanded =
@@ -264,6 +271,8 @@ export type Wait =
   | { for: 'unreadable'; pull: string; server: string; until: number }
   | { for: 'landing-again'; until: number; said: string }
   | { for: 'suspects'; left: number; of: number }
+  /** The workflows at the branch's tip cannot be read now; nothing is built. */
+  | { for: 'workflows' }
 
 /** What the planner remembers of a branch between passes; all of it may be lost, and is made again from records (MOV-6). */
 export interface Line {

@@ -274,12 +274,17 @@ export const ejections: Samples<words.EjectionParts['key'], words.EjectionParts>
   'conflict-pulls': [
     { key: 'conflict-pulls', branch, head, files: ['a.ts'], branches: ['csv-stream'] },
     { key: 'conflict-pulls', branch, head, files: ['a.ts'], branches: ['csv-stream', 'frost'] },
+    { key: 'conflict-pulls', branch, head, files: ['a.ts'], more: 12, branches: ['csv-stream'], pulls: [title] },
   ],
   alone: [
     { key: 'alone', names: ['test'], commit: head, branch, tip, newer: 0 },
     { key: 'alone', names: ['check', 'test'], commit: head, branch, tip, newer: 2 },
+    { key: 'alone', names: ['test'], commit: head, branch, tip, newer: 'unknown', onTop: [title] },
   ],
-  together: [{ key: 'together', names: ['test'], others: [title], branch }],
+  together: [
+    { key: 'together', names: ['test'], others: [title], branch },
+    { key: 'together', names: ['test'], others: [title], branch, halving: true },
+  ],
   halving: [{ key: 'halving', names: ['test'], others: ['3 others'], size: 4, branch, tip }],
   preflight: [{ key: 'preflight', names: ['check'], head, branch, tip }],
   'branch-gone': [{ key: 'branch-gone', head: 'row-labels', ...repo }],
@@ -287,13 +292,22 @@ export const ejections: Samples<words.EjectionParts['key'], words.EjectionParts>
   'account-gone': [{ key: 'account-gone', author: carol }],
   draft: [{ key: 'draft', by: alice }],
   changed: [{ key: 'changed', from: head, to: tip }],
+  retargeted: [{ key: 'retargeted', from: 'main', to: 'release/1.0' }],
+  unseen: [{ key: 'unseen', head }],
   timeout: [{ key: 'timeout', names: ['e2e'] }],
   'head-moved': [{ key: 'head-moved', times: 2 }],
+  'head-unread': [{ key: 'head-unread', times: 2 }],
   hostile: [{ key: 'hostile', detail: 'It holds a path that is too long.' }],
   'not-filed': [{ key: 'not-filed', workflow: 'lint' }],
-  'no-delegation': [{ key: 'no-delegation', owner: alice }],
+  'no-delegation': [
+    { key: 'no-delegation', owner: alice },
+    { key: 'no-delegation', owner: alice, said: 'Nobody here may write for that account.' },
+  ],
   gateway: [{ key: 'gateway', said: 'the second commit is not the squash of a queued pull.' }],
-  empty: [{ key: 'empty', branch, tip }],
+  empty: [
+    { key: 'empty', branch, tip },
+    { key: 'empty', branch, tip, commit: base },
+  ],
   other: [{ key: 'other', detail: 'The runner could not say why.' }],
 }
 

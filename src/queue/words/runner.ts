@@ -1,0 +1,122 @@
+/** What a runner says while it lands queues: why something waits, and why a check was cancelled. */
+import { clock, commit, count, list, ordinal, type Phrase, say, span, who } from './phrase.ts'
+
+/** Why a runner does not land now. Accounts are DIDs, times milliseconds since 1970. */
+export type StandByParts =
+  | { why: 'not-lander'; first?: string | undefined }
+  | { why: 'lease'; until: number }
+  | { why: 'clock'; skewMs: number }
+  | { why: 'not-delegated'; owner: string }
+  | { why: 'git-version'; mine: string; theirs: string }
+
+export type WaitParts =
+  | { for: 'stand-by'; standBy: StandByParts }
+  | { for: 'checks'; tip: string; workflows: readonly string[] }
+  | { for: 'preflights'; pulls: number; workflows: readonly string[] }
+  | { for: 'filling'; until: number; ready: number; most: number }
+  | { for: 'trouble'; until: number; times: number; said: string }
+  | { for: 'unreadable'; pull: string; server: string; until: number }
+  | { for: 'landing-again'; until: number; said: string }
+  | { for: 'suspects'; left: number; of: number }
+  | { for: 'workflows' }
+
+/** Why something waits (STA-4, FAI-8). One sentence or two. */
+export function waitWords(wait: WaitParts): Phrase {
+  switch (wait.for) {
+    case 'stand-by':
+      return standByWords(wait.standBy)
+    case 'checks':
+      return say`The batch at ${commit(wait.tip)} is being checked: ${list(wait.workflows)}.`
+    case 'preflights':
+      return say`${count(wait.pulls, 'pull waits', 'pulls wait')} for ${wait.pulls === 1 ? 'its' : 'their'} pre-flights: ${list(wait.workflows)}.`
+    case 'filling':
+      return say`The next batch may fill until ${at(wait.until)}: ${wait.ready} of ${wait.most} are ready.`
+    case 'trouble':
+      return say`The runner has trouble${wait.times === 1 ? '' : ` for the ${ordinal(wait.times)} time in a row`}: ${sentence(wait.said)} It builds again at ${at(wait.until)}, and nobody is blamed.`
+    case 'unreadable':
+      return say`The head of a pull cannot be read from ${wait.server}: it is left out, and tried again at ${at(wait.until)}.`
+    case 'landing-again':
+      return say`A batch passed and could not land: ${sentence(wait.said)} It is tried again at ${at(wait.until)}.`
+    case 'suspects':
+      return say`A batch of ${wait.of} failed, so it is checked in halves: the cause is among ${count(wait.left, 'pull')}.`
+    case 'workflows':
+      return say`The workflows of the branch cannot be read now, so nothing is built.`
+  }
+}
+
+function standByWords(standBy: StandByParts): Phrase {
+  switch (standBy.why) {
+    case 'not-lander':
+      return standBy.first === undefined
+        ? say`Another runner lands here, so this one stands by.`
+        : say`${who(standBy.first)} lands here, so this runner stands by.`
+    case 'lease':
+      return say`Another process of this runner’s account holds the queue until ${at(standBy.until)}, so this one stands by.`
+    case 'clock':
+      return say`This runner’s clock is ${span(Math.abs(standBy.skewMs))} ${standBy.skewMs > 0 ? 'ahead of' : 'behind'} that of its account’s server: nothing lands and nobody is turned away until that is put right.`
+    case 'not-delegated':
+      return say`${who(standBy.owner)} has not let the gateway write for them, so nothing can land. What is waiting keeps its place.`
+    case 'git-version':
+      return say`Git ${standBy.mine} here and git ${standBy.theirs} at the gateway merge to different trees, so this runner stands by. Bring both to one version.`
+  }
+}
+
+/** In UTC with its day where that is not today, as `clock` says times; a wait is always near. */
+function at(time: number): Phrase {
+  return [clock(time, time)]
+}
+
+/** With a full stop at the end; what a server said may lack it. */
+function sentence(said: string): string {
+  const text = said.trim()
+  if (text === '') return 'it is not known why.'
+  return /[.:]$/.test(text) ? text : `${text}.`
+}
+
+/** Why a batch was dropped. */
+export type DropParts = 'branch-moved' | 'pull-moved-on' | 'batch-failed' | 'no-verdict' | 'landing-failed' | 'not-lander' | 'stopping'
+
+const CAUSES: Readonly<Record<DropParts, string>> = {
+  'branch-moved': 'the branch moved',
+  'pull-moved-on': 'a pull moved on',
+  'batch-failed': 'the batch or the one under it failed',
+  'no-verdict': 'a run ended without a verdict',
+  'landing-failed': 'its landing was refused',
+  'not-lander': 'another runner lands here',
+  stopping: 'the runner stopped',
+}
+
+/** MOV-4, REA-3: what a check cancelled by a drop says. It begins the same for every cause. */
+export function dropWords(cause: DropParts): string {
+  return `cancelled as the merge queue dropped its batch (${CAUSES[cause]})`
+}
+
+/** FAI-8: the runs that ended without a verdict, as the wait after them says it. `verdict` as the check records it. */
+export function noVerdictSaid(runs: readonly { workflow: string; state: string; verdict?: string | undefined }[]): string {
+  const silent = runs.filter(({ state }) => state === 'no-verdict' || state === 'cancelled')
+  if (silent.length === 0) return 'some of the checks of a batch are missing.'
+  const said = silent
+    .slice(0, 8)
+    .map(({ workflow, state, verdict }) => `${workflow} ${state === 'cancelled' ? 'was cancelled' : verdictSaid(verdict)}`)
+  return `${said.join(', ')}.`
+}
+
+function verdictSaid(verdict: string | undefined): string {
+  switch (verdict) {
+    case 'timeout':
+      return 'timed out'
+    case 'executor-lost':
+      return 'lost its executor'
+    case 'disk':
+      return 'ran out of disk'
+    case 'restart':
+      return 'was cut off by a restart'
+    default:
+      return 'ended without a verdict'
+  }
+}
+
+/** REC-5: nothing runs before every check is on file. */
+export function filingSaid(): string {
+  return 'the checks of a batch could not be filed.'
+}

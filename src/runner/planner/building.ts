@@ -1,0 +1,84 @@
+/** Which stack is asked for next: on the branch, or on the tip of the batch being checked (BLD-1, BLD-9, AHD-1). */
+
+import { outsideBatches } from './flying.ts'
+import { isReady } from './preflights.ts'
+import { heldBy } from './setbacks.ts'
+import { halfOf } from './suspects.ts'
+import { act, queuedAs, remember, type Turn } from './turn.ts'
+import type { Batch, Waiting } from './types.ts'
+
+export function build(turn: Turn): Turn {
+  if (!mayBuild(turn)) return turn
+  const [lowest, ...ahead] = turn.batches
+  if (lowest === undefined) return buildOnBranch(turn)
+  return ahead.length === 0 ? buildAhead(turn, lowest) : turn
+}
+
+/** Nothing is built while the runner stops (MOV-5), stands by or waits out trouble of its own (FAI-8), nor on what was found out of date in this pass. */
+function mayBuild(turn: Turn): boolean {
+  const { seen, memory } = turn
+  const isHeld = (['build', 'checks', 'differs', 'lander'] as const).some(kind => heldBy(turn, kind) !== undefined)
+  return (
+    !seen.stopping && seen.standBy === undefined && seen.preflights !== 'unknown' && seen.tip !== null && !memory.pass.halted && !isHeld
+  )
+}
+
+/** BLD-1, PRE-5: pulls that are ready, in queue order; one that is not holds up none behind it. */
+export function readyPulls(turn: Turn): readonly Waiting[] {
+  return outsideBatches(turn).filter(waiting => isTakeable(turn, waiting) && isReady(turn, waiting))
+}
+
+function isTakeable(turn: Turn, { key, head }: Waiting): boolean {
+  return head.state === 'at' && heldBy(turn, 'unreadable', key) === undefined
+}
+
+function buildOnBranch(turn: Turn): Turn {
+  const { seen, memory } = turn
+  if (seen.tip === null) return turn
+  const { commit: base, generation } = seen.tip
+  const on = { base, generation, under: null }
+  if (memory.suspects !== null) {
+    const most = halfOf(memory.suspects)
+    const half = memory.suspects.members.slice(0, most).flatMap(({ key }) => queuedAs(turn, key) ?? [])
+    return ask(turn, { ...on, half: true }, half, most)
+  }
+  const ready = readyPulls(turn)
+  const again = ready.filter(({ key }) => memory.again?.includes(key))
+  if (memory.again !== null && again.length === memory.again.length) return ask(turn, { ...on, half: false }, again, again.length)
+  const full = fillsUntil(turn, ready) === undefined
+  return full ? ask(remember(turn, { again: null }), { ...on, half: false }, ready, seen.settings.batch) : turn
+}
+
+/** BLD-9: until when a batch that is not full waits for more; undefined when it waits no longer. */
+export function fillsUntil({ seen }: Turn, ready: readonly Waiting[]): number | undefined {
+  const { batch, waitMs } = seen.settings
+  const [oldest] = ready
+  if (oldest === undefined || ready.length >= batch) return undefined
+  const until = oldest.queuedAt + waitMs
+  return until > seen.now ? until : undefined
+}
+
+/** AHD-1, AHD-3: one batch ahead, on the tip of what is being checked; none while there are suspects. */
+function buildAhead(turn: Turn, under: Batch): Turn {
+  const { seen, memory } = turn
+  if (seen.settings.depth < 2 || memory.suspects !== null || !under.filed) return turn
+  const { tip: base, generation, id } = under
+  const left = memory.aside?.base === base ? memory.aside.left : []
+  const isLeft = ({ key, head }: Waiting) => left.some(one => one.key === key && head.state === 'at' && one.head === head.commit)
+  const candidates = readyPulls(turn).filter(waiting => !isLeft(waiting))
+  return ask(turn, { base, generation, under: id, half: false }, candidates, seen.settings.batch)
+}
+
+function ask(
+  turn: Turn,
+  on: { base: string; generation: number; under: number | null; half: boolean },
+  candidates: readonly Waiting[],
+  most: number,
+): Turn {
+  if (candidates.length === 0) return turn
+  const { base, generation, under, half } = on
+  const id = turn.memory.nextId
+  const asked = { id, base, generation, under, half, keys: candidates.map(({ key }) => key) }
+  const ahead = under === null ? {} : { under }
+  return act(remember(turn, { nextId: id + 1, asked }), { do: 'build', id, base, generation, ...ahead, candidates, most })
+}

@@ -1,0 +1,89 @@
+/** What came of a stack: who is in, and what becomes of those who are not (BLD-4 to BLD-8, AHD-4, STO-11). */
+import type { EjectionParts } from '../../queue/words/ejection.ts'
+import { leftByHalving } from './blame.ts'
+import { owe } from './ejecting.ts'
+import { ejectGone, ejectionOf, unreadable } from './heads.ts'
+import type { AskedStack } from './memory.ts'
+import { setBack, wentWell } from './setbacks.ts'
+import { queuedAs, remember, type Turn } from './turn.ts'
+import type { Batch, LeftOut, Result, Waiting } from './types.ts'
+
+type Built = Extract<Result, { of: 'build' }>
+type Stack = NonNullable<Extract<Built, { ok: true }>['stack']>
+
+export function learnStack(turn: Turn, result: Built): Turn {
+  const { asked } = turn.memory
+  if (asked === null || asked.id !== result.id) return turn
+  const answered = remember(turn, { asked: null })
+  if (!result.ok) return setBack(answered, { kind: 'build', said: result.said })
+  const judged = asked.keys.reduce(
+    (so, key) => {
+      const left = result.left.get(key)
+      const waiting = queuedAs(so, key)
+      return left === undefined || waiting === undefined ? so : leaveOut(so, waiting, left, asked)
+    },
+    wentWell(answered, 'build'),
+  )
+  if (asked.half) return learnHalf(judged, asked, result.stack)
+  return result.stack === null ? judged : addBatch(remember(judged, { again: null }), asked, result.stack)
+}
+
+function addBatch(turn: Turn, { id, base, generation }: AskedStack, { tip, tree, members }: Stack): Turn {
+  const below = turn.batches.at(-1)
+  if (below !== undefined && below.tip !== base) return turn
+  const batch: Batch = { id, base, generation, tip, tree, members, filed: false, builtAt: turn.seen.now }
+  const read = members.reduce((so, { key }) => wentWell(so, 'unreadable', key), turn)
+  return { ...read, batches: [...read.batches, batch] }
+}
+
+/** FAI-4, FAI-10: the last suspect is ejected without a run when its tree is the very tree that failed. A half that is not whole, or has other heads, finds nobody. */
+function learnHalf(turn: Turn, asked: AskedStack, stack: Stack | null): Turn {
+  const { suspects } = turn.memory
+  if (stack === null) return remember(turn, { suspects: null })
+  if (suspects === null) return addBatch(turn, asked, stack)
+  const isWhole = stack.members.length === asked.keys.length
+  const isSame = stack.members.every(({ key, head }) => suspects.members.some(suspect => suspect.key === key && suspect.head === head))
+  if (!isWhole || !isSame) return addBatch(remember(turn, { suspects: null }), asked, stack)
+  const [last, ...others] = suspects.members
+  const waiting = last === undefined ? undefined : queuedAs(turn, last.key)
+  const isKnown = others.length === 0 && suspects.how === 'failed' && stack.tree === suspects.failed.tree
+  if (last === undefined || waiting === undefined || !isKnown) return addBatch(turn, asked, stack)
+  return remember(owe(turn, leftByHalving(turn, waiting, suspects, last.head)), { suspects: null })
+}
+
+function leaveOut(turn: Turn, waiting: Waiting, left: LeftOut, asked: AskedStack): Turn {
+  const { branch } = turn.seen
+  const head = left.head ?? (waiting.head.state === 'at' ? waiting.head.commit : '')
+  const eject = (kind: 'conflict' | 'empty' | 'other', why: EjectionParts) => owe(turn, ejectionOf(waiting, kind, why, { head }))
+  switch (left.why) {
+    case 'gone':
+    case 'account-gone':
+      return ejectGone(turn, waiting, left.why)
+    case 'unreadable':
+      return unreadable(turn, waiting, left.server, 'fetched')
+    case 'hostile':
+      return eject('other', { key: 'hostile', detail: left.detail })
+    case 'empty': {
+      const on = left.commit === undefined ? {} : { commit: left.commit }
+      return asked.under === null ? eject('empty', { key: 'empty', branch, tip: asked.base, ...on }) : setAside(turn, waiting, asked)
+    }
+    case 'conflict':
+      return asked.under === null ? eject('conflict', conflict(turn, left, head, asked.base)) : setAside(turn, waiting, asked)
+  }
+}
+
+/** BLD-6: with the branch alone, or with pulls that are stacked before it. */
+function conflict(turn: Turn, left: Extract<LeftOut, { why: 'conflict' }>, head: string, tip: string): EjectionParts {
+  const { branch, queue } = turn.seen
+  const { files, more, with: others } = left
+  if (others.length === 0) return { key: 'conflict', branch, tip, head, files, more }
+  const pulls = others.map(({ pull }) => ({ pull, title: queue.find(waiting => waiting.pull === pull)?.title ?? pull }))
+  return { key: 'conflict-pulls', branch, head, files, more, pulls, branches: others.map(other => other.branch) }
+}
+
+/** AHD-4: what stands in its way may never land; it waits to be built on the branch itself, and is not tried on this one again. */
+function setAside(turn: Turn, { key, head }: Waiting, { base }: AskedStack): Turn {
+  if (head.state !== 'at') return turn
+  const left = turn.memory.aside?.base === base ? turn.memory.aside.left : []
+  return remember(turn, { aside: { base, left: [...left, { key, head: head.commit }] } })
+}

@@ -1,0 +1,89 @@
+/** Pre-flights that failed eject; those that are missing are flown (PRE-3, PRE-6 to PRE-8). */
+import { owe } from './ejecting.ts'
+import { ejectionOf } from './heads.ts'
+import type { Flown } from './memory.ts'
+import { preflightsOf, silenceAbout, silenceOf, type Told } from './preflights.ts'
+import { backOff, heldBy, noPause, setBack, wentWell } from './setbacks.ts'
+import { act, isInFlight, isPast, remember, type Turn } from './turn.ts'
+import type { FailedRun, Flight, Result, Waiting } from './types.ts'
+
+/** Pulls that wait for a batch, in queue order. */
+export function outsideBatches(turn: Turn): readonly Waiting[] {
+  return turn.seen.queue.filter(({ key }) => !isInFlight(turn, key) && !isPast(turn, key))
+}
+
+/** FAI-8: counts each run that ended without a verdict, once. */
+export function countSilences(turn: Turn): Turn {
+  return outsideBatches(turn).reduce((so, { key, head, flights }) => {
+    if (flights === 'unread' || head.state !== 'at') return so
+    return flights.reduce((inner, flight) => countSilence(inner, key, head.commit, flight), so)
+  }, turn)
+}
+
+function countSilence(turn: Turn, key: string, head: string, flight: Flight): Turn {
+  const { state, check, endedAt, workflow } = flight
+  if (state !== 'timeout' && state !== 'trouble') return turn
+  const before = silenceOf(turn, key, head, flight)
+  if (before !== undefined && before.check === (check ?? null)) return turn
+  const pause = state === 'timeout' ? noPause : backOff
+  return setBack(turn, { kind: 'flight', about: silenceAbout(key, head, flight), keys: [key], check, from: endedAt, pause, said: workflow })
+}
+
+/** PRE-3, PRE-6: a pull that failed on the branch's present tip is ejected, before it was in any batch; so is one that timed out once more. */
+export function ejectGrounded(turn: Turn): Turn {
+  const { branch, tip } = turn.seen
+  if (tip === null || isResting(turn)) return turn
+  return outsideBatches(turn).reduce((so, waiting) => {
+    const told = preflightsOf(so, waiting)
+    if (told === 'unread' || waiting.head.state !== 'at') return so
+    const failed = told.filter(({ says }) => says === 'failed')
+    const late = told.filter(({ says }) => says === 'timed-out')
+    const names = (failed.length > 0 ? failed : late).map(({ workflow }) => workflow)
+    if (names.length === 0) return so
+    const checks = [...failed, ...late].flatMap(failedRun)
+    const why =
+      failed.length > 0
+        ? { key: 'preflight' as const, names, head: waiting.head.commit, branch, tip: tip.commit }
+        : { key: 'timeout' as const, names }
+    return owe(so, ejectionOf(waiting, failed.length > 0 ? 'preflight' : 'timeout', why, { checks }))
+  }, turn)
+}
+
+function failedRun({ workflow, flight: { check, status } }: Told): FailedRun[] {
+  return check === undefined ? [] : [{ workflow, status: status ?? 'error', check }]
+}
+
+/** PRE-7: runs what is missing, on the head merged with the tip. */
+export function fly(turn: Turn): Turn {
+  return isResting(turn) ? turn : outsideBatches(turn).reduce(flyOne, turn)
+}
+
+/** While the runner stops or stands by, what waits keeps its place (MOV-5, GWY-8). */
+function isResting({ seen }: Turn): boolean {
+  return seen.stopping || seen.standBy !== undefined
+}
+
+function flyOne(turn: Turn, waiting: Waiting): Turn {
+  const { pull, key, head } = waiting
+  const { tip } = turn.seen
+  if (tip === null || head.state !== 'at' || heldBy(turn, 'fly', key) !== undefined) return turn
+  const told = preflightsOf(turn, waiting)
+  const missing = told === 'unread' ? [] : told.filter(({ says }) => says === 'fly')
+  if (missing.length === 0) return turn
+  const workflows = missing.map(({ workflow }) => workflow)
+  const asked = missing.map(({ workflow, flight }): Flown => {
+    return { key, head: head.commit, tip: tip.commit, workflow, after: flight.check ?? null, state: 'asked' }
+  })
+  const others = turn.memory.flown.filter(one => one.key !== key || !workflows.includes(one.workflow))
+  const flying = remember(turn, { flown: [...others, ...asked] })
+  return act(flying, { do: 'fly', pull, head: head.commit, tip: tip.commit, generation: tip.generation, workflows })
+}
+
+export function learnFlight(turn: Turn, { pull, head, tip, ok }: Extract<Result, { of: 'fly' }>): Turn {
+  const key = turn.seen.queue.find(waiting => waiting.pull === pull)?.key
+  if (key === undefined) return turn
+  const isIt = (one: Flown) => one.key === key && one.head === head && one.tip === tip && one.state === 'asked'
+  const flown = turn.memory.flown.flatMap((one): Flown[] => (isIt(one) ? (ok ? [{ ...one, state: 'now' }] : []) : [one]))
+  const noted = remember(turn, { flown })
+  return ok ? wentWell(noted, 'fly', key) : setBack(noted, { kind: 'fly', about: key, keys: [key] })
+}
