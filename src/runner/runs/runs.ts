@@ -1,15 +1,19 @@
 /** Runs and their checks as records: filed, begun, ended, cancelled, taken away. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { AtUri } from '../../atproto/ids.ts'
+import { isTid } from '../../queue/tid.ts'
 import { checkWords } from '../../queue/words/check.ts'
 import type { RunnerContext } from '../context.ts'
 import type { Executor, Ground, Group, Runs, Slots, Subject } from '../types.ts'
 import { cancelledRecord, runNow } from './check-record.ts'
 import { type Counts, createCounter } from './counts.ts'
 import { fileAll, prepare } from './filing.ts'
-import { createGroups, newestOf } from './groups.ts'
+import { createGroups, hasEnded, newestOf } from './groups.ts'
 import { createPasses } from './passes.ts'
 import { perform } from './perform.ts'
+import { pruneChecks, pruning } from './prune.ts'
+import { createRecovery } from './recover.ts'
 import { checks, createSaver } from './saver.ts'
 import type { Run, RunGroup } from './types.ts'
 import { createUploads } from './upload.ts'
@@ -31,12 +35,19 @@ export interface RunsOptions {
 export interface OwnRuns extends Runs {
   /** Whether every end of a group is on file, waited for at most so many milliseconds: who lands through a gateway shows it these checks (GWY-11). */
   recorded(group: string, withinMs: number): Promise<boolean>
+  /** RUN-2: whether a pull was run at this head, pre-flights aside: filed here, left by an earlier process (`recover`), or noted. */
+  ran(pull: string, head: string): boolean
+  /** Notes a head that cannot be run, such as one in conflict with its branch, as run. */
+  noteRan(pull: string, head: string): void
   /** For metrics. */
   counts(): Counts
 }
 
 /** How long a group that could not be filed is kept for another try. */
 const unsettledMs = 120_000
+
+/** Heads of pulls that are remembered as run. */
+const mostRan = 20_000
 
 /** How long a cancelled run may take to end before its check says so all the same. */
 const cancelMs = 5_000
@@ -53,6 +64,15 @@ export function createRuns(options: RunsOptions): OwnRuns {
   const unsettled = new Map<string, { group: RunGroup; since: number }>()
   /** Runs that an executor has. */
   const going = new Set<Promise<void>>()
+  const ran = new LRUCache<string, true>({ max: mostRan })
+  const prunedAt = new Map<string, number>()
+  const recovery = createRecovery({
+    ctx,
+    saver,
+    passes,
+    own: () => new Set([...groups.all()].flatMap(group => group.runs.map(run => run.uri))),
+    ranAt: (pull, head) => void ran.set(`${pull} ${head}`, true),
+  })
   let stopping = false
 
   async function file(ground: Ground, asked: Parameters<Runs['file']>[1]): ReturnType<Runs['file']> {
@@ -65,11 +85,13 @@ export function createRuns(options: RunsOptions): OwnRuns {
     }
     const group = unsettled.get(place)?.group ?? (await prepared(ground, asked))
     const done = await fileAll(ctx, group)
-    if (done.ok) {
+    if (done.ok && !stopping) {
       unsettled.delete(place)
       groups.add(group)
       for (const run of group.runs) if (run.stage === 'ended') passes.note(run)
       supersede(group)
+      const { subject } = group
+      if (subject.of === 'pull' && asked.only === undefined) ran.set(`${subject.pull} ${subject.head}`, true)
       return { ok: true, group: { id: group.id, subject: group.subject } }
     }
     if ('trouble' in done) {
@@ -78,6 +100,7 @@ export function createRuns(options: RunsOptions): OwnRuns {
     }
     unsettled.delete(place)
     await discard(group)
+    if (done.ok) return { ok: false, said: checkWords.stopping() }
     return { ok: false, unfiled: done.unfiled, said: done.said }
   }
 
@@ -98,7 +121,8 @@ export function createRuns(options: RunsOptions): OwnRuns {
       others: ground.view.roles.runners.filter(did => did !== ctx.did),
       runs: [],
     }
-    const rerun = asked.asked?.slice(asked.asked.lastIndexOf('/') + 1)
+    const key = asked.asked?.slice(asked.asked.lastIndexOf('/') + 1)
+    const rerun = key !== undefined && isTid(key) ? key : undefined
     await prepare(ctx, group, { chosen: asked.chosen, only: asked.only, rerun, isolated: executor.isolated }, passes)
     return group
   }
@@ -158,7 +182,7 @@ export function createRuns(options: RunsOptions): OwnRuns {
     stopping = true
     const waiting = [...groups.all()].flatMap(group => group.runs).filter(run => run.stage === 'waiting')
     for (const run of waiting) run.abort.abort()
-    await Promise.all([...waiting.map(run => saver.remove(run)), ...[...unsettled.values()].map(({ group }) => discard(group))])
+    await Promise.all([saver.removeAll(waiting), ...[...unsettled.values()].map(({ group }) => discard(group))])
     unsettled.clear()
   }
 
@@ -166,6 +190,13 @@ export function createRuns(options: RunsOptions): OwnRuns {
     while (going.size > 0) await Promise.all(going)
     // An end is written first, then its log where that took longer.
     for (let round = 0; round < 3 && saver.pending > 0; round++) await saver.flush()
+  }
+
+  async function prune(ground: Ground, keep: ReadonlySet<string>): Promise<void> {
+    if (ctx.now() - (prunedAt.get(ground.repo) ?? 0) < pruning.everyMs) return
+    prunedAt.set(ground.repo, ctx.now())
+    const inFlight = [...groups.all()].filter(group => !hasEnded(group)).map(({ subject }) => (subject.of === 'batch' ? subject.tip : ''))
+    for (const uri of await pruneChecks(ctx, ground, new Set([...keep, ...inFlight]))) passes.forget(uri)
   }
 
   async function recorded(id: string, withinMs: number): Promise<boolean> {
@@ -192,8 +223,10 @@ export function createRuns(options: RunsOptions): OwnRuns {
     cancel,
     of: id => newestOf(groups.named(id)).map(runNow),
     flightOf: (pull, head, tip): Group | undefined => groups.flightOf(pull, head, tip),
-    recover: async () => {},
-    prune: async () => {},
+    recover: recovery.recover,
+    prune,
+    ran: (pull, head) => ran.has(`${pull} ${head}`),
+    noteRan: (pull, head) => void ran.set(`${pull} ${head}`, true),
     stop,
     idle,
     recorded,

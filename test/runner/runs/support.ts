@@ -8,6 +8,7 @@ import { createReader } from '../../../src/atproto/reader.ts'
 import { createTidClock } from '../../../src/atproto/tid.ts'
 import type { DevAccount } from '../../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../../src/devnet/network.ts'
+import type { PdsSettings } from '../../../src/devnet/pds.ts'
 import type { CheckRecord } from '../../../src/queue/facts.ts'
 import type { RunnerContext } from '../../../src/runner/context.ts'
 import { createSlots } from '../../../src/runner/executor/slots.ts'
@@ -48,8 +49,8 @@ export interface TestRunner {
 /** How many accounts were made in this process: names are used once. */
 let made = 0
 
-export async function startRunsWorld(): Promise<RunsWorld> {
-  const network = await startNetwork()
+export async function startRunsWorld(pds: PdsSettings = {}): Promise<RunsWorld> {
+  const network = await startNetwork({ pds })
   const fetch = createGuardedFetch({ allowLoopback: true })
   const identity = createIdentity({ plcUrl: network.plcUrl, handleResolver: network.pdsUrl, fetch, now: Date.now })
   const reader = createReader({ identity, fetch, now: Date.now })
