@@ -2,7 +2,7 @@
 import type { Action, LeftOut, Member, Result } from '../../../src/runner/planner/types.ts'
 import type { Dice } from './dice.ts'
 import { count } from './facts.ts'
-import { type Commit, clash, commitId, treeId } from './trees.ts'
+import { type Commit, clash, commitId, type HeadCommit, treeId } from './trees.ts'
 import type { World } from './world.ts'
 
 type Build = Action & { do: 'build' }
@@ -53,7 +53,17 @@ function leftOut(
   if (pull === undefined) return { why: 'gone' }
   if (pull.where === 'unreadable') return { why: 'unreadable', server: 'fork.example' }
   if (pull.where !== 'at') return { why: pull.where }
-  const { head } = pull
+  const out = leftHead(world, base, at, stacked, pull.head)
+  return out === undefined ? undefined : { ...out, head: pull.head.id }
+}
+
+function leftHead(
+  world: World,
+  base: Commit,
+  at: Commit,
+  stacked: readonly { member: Member; branch: string }[],
+  head: HeadCommit,
+): LeftOut | undefined {
   if ((head.tree & world.trees.hostile) !== 0n) return { why: 'hostile', detail: 'A file in it lies outside of its tree.' }
   const files = [`f${head.changes[0] ?? 0}.txt`]
   if (clash(world.trees, base.tree, head)) return { why: 'conflict', files, more: 0, with: [] }

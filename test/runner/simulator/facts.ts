@@ -35,6 +35,8 @@ export interface Facts {
   ejected: Set<string>
   /** Told to the planner as done since it lost its memory (FAI-6). */
   toldEjected: Set<string>
+  /** Ejections that were asked for and not written: decided then, whatever is so by now. Key and reason. */
+  decided: Set<string>
   left: Map<string, Left>
   /** Landings that a queueing's head refused (LND-15). */
   headRefused: Map<string, number>
@@ -44,6 +46,8 @@ export interface Facts {
   notABatch: Map<string, { times: number; pull: string | undefined }>
   blamed: Set<string>
   failed: Map<string, Failed>
+  /** By branch: who was in the batch that was dropped last; those may be built again alone (FAI-8, GWY-8). */
+  dropped: Map<string, ReadonlySet<string>>
   handMoves: number
   counts: Map<string, number>
 }
@@ -56,12 +60,14 @@ export function emptyFacts(): Facts {
     landed: new Set(),
     ejected: new Set(),
     toldEjected: new Set(),
+    decided: new Set(),
     left: new Map(),
     headRefused: new Map(),
     notDelegated: new Set(),
     notABatch: new Map(),
     blamed: new Set(),
     failed: new Map(),
+    dropped: new Map(),
     handMoves: 0,
     counts: new Map(),
   }

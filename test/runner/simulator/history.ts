@@ -221,6 +221,7 @@ function rest(world: World, name: string, dice: Dice): void {
   let plan: Plan | undefined
   for (let n = 0; n < bound; n++) {
     world.trace?.push(`  a pass over ${name}`)
+    world.rang = false
     plan = pass(world, name, dice, smooth)
     if (queued(world, name) === 0) {
       const most = world.facts.counts.get('most passes to rest, a pull') ?? 0
@@ -229,6 +230,7 @@ function rest(world: World, name: string, dice: Dice): void {
     }
     // Nothing rings but ends of runs and what the planner wants to be woken for.
     if (world.groups.length + world.flights.length > 0) while (runOn(world, dice));
+    else if (world.rang) continue
     else if (plan?.wakeAt !== undefined) world.now = Math.max(world.now + 1, plan.wakeAt)
     else throw new Broken('4 bounded', `${queued(world, name)} wait in ${name}, nothing runs, and the planner asks to be woken for nothing`)
   }

@@ -21,8 +21,11 @@ export function judgeEjection(world: World, seen: Snapshot, order: Eject): void 
   if (pull === undefined || !pull.records.some(rec => rec.what === 'queued' && rec.key === order.key))
     throw new Broken('3 once', `${about}, but was never queued so`)
   if (world.facts.landed.has(order.key)) throw new Broken('3 once', `${about}, but landed`)
-  if (world.facts.toldEjected.has(order.key)) throw new Broken('3 once', `${about} again`)
+  if (world.facts.toldEjected.has(`${seen.branch} ${order.key}`)) throw new Broken('3 once', `${about} again`)
   said(world, order, about)
+  const decision = `${order.key} ${order.why.key}`
+  if (world.facts.decided.has(decision)) return
+  world.facts.decided.add(decision)
   const wrong = unjust(world, seen, order, pull)
   if (wrong !== undefined) throw new Broken('5 innocent', `${about}, but ${wrong}`)
 }
@@ -46,7 +49,8 @@ function unjust(world: World, seen: Snapshot, order: Eject, pull: Pull): string 
   const left = facts.left.get(order.key)
   const direct = left !== undefined && left.under === undefined && left.base === seen.tip?.commit ? left.left : undefined
   const waiting = seen.queue.find(one => one.key === order.key)
-  switch (order.why.key) {
+  const { key }: { key: string } = order.why
+  switch (key) {
     case 'alone':
     case 'halving':
     case 'together':
@@ -64,17 +68,23 @@ function unjust(world: World, seen: Snapshot, order: Eject, pull: Pull): string 
     case 'conflict-pulls':
       return direct?.why === 'conflict' && direct.with.length > 0 ? undefined : `no build on ${seen.tip?.commit} found that`
     case 'branch-gone':
-      return waiting?.head.state === 'gone' || left?.left.why === 'gone' ? undefined : 'its branch is there'
+      return waiting?.head.state === 'gone' || pull.where === 'gone' || left?.left.why === 'gone' ? undefined : 'its branch is there'
     case 'account-gone':
-      return waiting?.head.state === 'account-gone' || left?.left.why === 'account-gone' ? undefined : 'its account is there'
+      return waiting?.head.state === 'account-gone' || pull.where === 'account-gone' || left?.left.why === 'account-gone'
+        ? undefined
+        : 'its account is there'
     case 'unreadable':
       if ((facts.headRefused.get(order.key) ?? 0) >= 2) return undefined
       return pull.where === 'unreadable' && world.now - pull.unreadableSince >= hour ? undefined : 'it was not unreadable for an hour'
     case 'draft':
-      return seen.drafts.some(one => one.key === order.key) ? undefined : 'it is no draft'
+      // One that was made a draft is out, also when it no longer is one (QUE-5).
+      if (seen.drafts.some(one => one.key === order.key)) return undefined
+      return pull.records.some(rec => rec.what === 'draft' && rec.key > order.key) ? undefined : 'nobody made it a draft'
     case 'changed':
+    case 'retargeted':
       return seen.pinned && waiting?.authorMayQueue === false && changed(seen, waiting) ? undefined : 'it is as it was queued'
     case 'head-moved':
+    case 'head-unread':
       return (facts.headRefused.get(order.key) ?? 0) >= 2 ? undefined : 'its head did not move under two landings'
     case 'hostile':
       return left?.left.why === 'hostile' ? undefined : 'its head is within bounds'

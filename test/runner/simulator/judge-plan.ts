@@ -1,7 +1,7 @@
 /** What a plan must keep to whatever was read: order (property 6), blame, depth, bases, stand-by, stop. */
 import type { Action, Batch, Line, Plan, Snapshot, Waiting } from '../../../src/runner/planner/types.ts'
 import { Broken, count } from './facts.ts'
-import { branchOf, isOn, type World } from './world.ts'
+import { branchOf, isOn, truth, type World } from './world.ts'
 
 type Build = Action & { do: 'build' }
 
@@ -20,9 +20,18 @@ function stillSuspect(world: World, seen: Snapshot): readonly string[] | undefin
   for (const member of failed.members) {
     const waiting = seen.queue.find(one => one.key === member.key)
     if (waiting === undefined || waiting.head.state !== 'at' || waiting.head.commit !== member.head) return undefined
-    if (world.facts.toldEjected.has(member.key) || world.facts.ejected.has(member.key)) return undefined
+    if (told(world, seen, member.key) || world.facts.ejected.has(member.key)) return undefined
   }
   return failed.members.map(member => member.key)
+}
+
+function told(world: World, seen: Snapshot, key: string): boolean {
+  return world.facts.toldEjected.has(`${seen.branch} ${key}`)
+}
+
+/** Forgets what failed as soon as a planner may: when it is shown that something of it changed. */
+export function reviewFailed(world: World, seen: Snapshot): void {
+  if (world.facts.failed.has(seen.branch) && stillSuspect(world, seen) === undefined) world.facts.failed.delete(seen.branch)
 }
 
 function ready(seen: Snapshot, waiting: Waiting): boolean {
@@ -44,6 +53,7 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
     throw wrong('AHD-2 base', `${order.base} is neither the branch's tip nor that of the batch under it`)
   }
   const flying = new Set(line.batches.flatMap(batch => batch.members.map(member => member.key)))
+  const dropped = world.facts.dropped.get(seen.branch)
   const asked = new Set<string>()
   let last = ''
   for (const candidate of order.candidates) {
@@ -52,24 +62,36 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
     last = key
     asked.add(key)
     if (flying.has(key)) throw wrong('BLD-1 build', `${key} is in a batch already`)
-    if (world.facts.toldEjected.has(key) || world.facts.landed.has(key)) throw wrong('FAI-6 done', `${key} is done`)
+    if (told(world, seen, key) || world.facts.landed.has(key)) throw wrong('FAI-6 done', `${key} is done`)
     if (!seen.queue.some(one => one.key === key)) throw wrong('QUE-1 queue', `${key} is not queued`)
-    if (!ready(seen, candidate) && seen.preflights !== 'unknown' && candidate.head.state === 'at' && !flown(world, candidate)) {
+    if (
+      !ready(seen, candidate) &&
+      dropped?.has(key) !== true &&
+      seen.preflights !== 'unknown' &&
+      candidate.head.state === 'at' &&
+      !flown(world, candidate)
+    ) {
       throw wrong('PRE-3 ready', `the pre-flights of ${key} have not passed`)
     }
   }
   const suspects = stillSuspect(world, seen)
   if (suspects !== undefined) halved(seen, order, line, suspects, asked, wrong)
   const failed = world.facts.failed.get(seen.branch)
-  const halving = failed?.members.some(member => asked.has(member.key)) ?? false
-  if (halving) return
+  const isHalf = failed?.members.some(member => asked.has(member.key)) ?? false
+  if (isHalf || order.candidates.every(one => dropped?.has(one.key) === true)) return
   for (const waiting of seen.queue) {
     if (waiting.key >= last) break
     if (asked.has(waiting.key) || flying.has(waiting.key) || !ready(seen, waiting)) continue
-    if (world.facts.toldEjected.has(waiting.key) || world.facts.ejected.has(waiting.key) || world.facts.landed.has(waiting.key)) continue
-    if (world.facts.left.has(waiting.key)) continue
+    if (told(world, seen, waiting.key) || world.facts.ejected.has(waiting.key) || world.facts.landed.has(waiting.key)) continue
+    if (world.facts.left.has(waiting.key) || isOut(world, waiting)) continue
     throw wrong('6 order', `${waiting.key} was ready and queued before ${last}`)
   }
+}
+
+/** Whether it is out, though this pass may not have read so. */
+function isOut(world: World, { pull, key }: Waiting): boolean {
+  const found = world.byUri.get(pull)
+  return found === undefined || truth(world, found).entry?.key !== key
 }
 
 /** PRE-8: a run was asked for here, and there is nothing to show. */
@@ -100,11 +122,17 @@ function halved(
 
 /** Whether a drop has the cause that it says. `refused`: a landing was refused in this pass. */
 export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Action & { do: 'drop' }, refused: boolean): void {
-  const at = before.batches.findIndex(batch => batch.id === order.id)
-  const batch = before.batches[at]
-  if (batch === undefined) throw new Broken('MOV-4 drop', `batch ${order.id} is dropped, and is not in flight`)
-  const upTo = before.batches.slice(0, at + 1)
-  const lowest = before.batches[0]
+  // What landed in this pass is in the line before still.
+  const line = before.batches.filter(({ members }) => !members.some(({ key }) => world.facts.landed.has(key)))
+  const at = line.findIndex(({ id }) => id === order.id)
+  const batch = line[at]
+  if (batch === undefined) {
+    // A batch whose landing nobody was told of may be dropped; one that never was in flight may not.
+    if (before.batches.some(({ id }) => id === order.id)) return
+    throw new Broken('MOV-4 drop', `batch ${order.id} is dropped, and is not in flight`)
+  }
+  const upTo = line.slice(0, at + 1)
+  const lowest = line[0]
   const branch = branchOf(world, seen.branch)
   const moved =
     seen.tip === null ||
@@ -112,21 +140,24 @@ export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Act
     seen.tip.commit !== lowest.base ||
     seen.tip.generation !== lowest.generation ||
     isOn(branch, batch.tip)
-  const out = upTo.some(one => one.members.some(member => !seen.queue.some(waiting => waiting.key === member.key)))
+  const gone = (key: string, pull: string) =>
+    !seen.queue.some(waiting => waiting.key === key) || world.facts.blamed.has(pull) || world.facts.ejected.has(key)
+  const out = upTo.some(one => one.members.some(member => gone(member.key, member.pull)))
   const pinned = seen.pinned
   const failed = upTo.some(one => unpassed(seen, one.id) || seen.runs.get(one.id) === undefined)
   const why = { moved, out: out || pinned || refused, failed, refused }
+  const cause: string = order.cause
   const just =
-    (order.cause === 'branch-moved' && (why.moved || why.refused)) ||
-    (order.cause === 'pull-moved-on' && why.out) ||
-    (order.cause === 'batch-failed' && why.failed) ||
-    (order.cause === 'landing-failed' && why.refused) ||
-    (order.cause === 'not-lander' && (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease' || why.refused)) ||
-    (order.cause === 'stopping' && seen.stopping)
+    (cause === 'branch-moved' && (why.moved || why.refused)) ||
+    (cause === 'pull-moved-on' && why.out) ||
+    ((cause === 'batch-failed' || cause === 'no-verdict') && why.failed) ||
+    (cause === 'landing-failed' && why.refused) ||
+    (cause === 'not-lander' && (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease' || why.refused)) ||
+    (cause === 'stopping' && seen.stopping)
   if (!just) throw new Broken('MOV-4 drop', `batch ${order.id} is dropped as ${order.cause}, which is not so`)
   count(world.facts, `drops: ${order.cause}`)
-  const failing = order.cause === 'batch-failed' && at === 0 && batch.members.length > 1 && red(seen, batch.id)
-  if (failing) {
+  if (at === 0) world.facts.dropped.set(seen.branch, new Set(batch.members.map(member => member.key)))
+  if (cause === 'batch-failed' && at === 0 && batch.members.length > 1) {
     count(world.facts, 'halvings begun')
     world.facts.failed.set(seen.branch, { members: batch.members, tip: batch.base, handMoves: world.facts.handMoves })
   }
@@ -161,14 +192,8 @@ export function judgeQuiet(world: World, seen: Snapshot, plan: Plan): void {
     const out = batch.members.find(member => !seen.queue.some(waiting => waiting.key === member.key))
     if (out !== undefined) throw new Broken('MOV-2 moved on', `${about} batch ${batch.id} has ${out.key}, which is out`)
   }
-  const waiting = seen.queue.some(one => !world.facts.toldEjected.has(one.key) && !world.facts.landed.has(one.key))
-  if (
-    waiting &&
-    line.batches.length === 0 &&
-    seen.tip !== null &&
-    plan.waits.length === 0 &&
-    seen.queue.some(one => one.flights !== 'unread')
-  ) {
-    throw new Broken('STA-4 waits', `${about} somebody waits, and nothing says for what`)
+  const waiting = seen.queue.find(one => one.flights !== 'unread' && !told(world, seen, one.key) && !world.facts.landed.has(one.key))
+  if (waiting !== undefined && line.batches.length === 0 && seen.tip !== null && plan.waits.length === 0) {
+    throw new Broken('STA-4 waits', `${about} ${waiting.key} waits, and nothing says for what`)
   }
 }

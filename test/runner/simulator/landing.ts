@@ -70,6 +70,8 @@ function note(world: World, intent: Intent, refused: NotLanded): void {
 
 /** Lands a batch, or says why not. `step` is called before and after the intent, the push and the states. */
 export function land(world: World, name: string, batch: Batch, dice: Dice, step: Step): Result {
+  // An intent that is still there comes first (LND-8).
+  repair(world, name, dice)
   const { base, generation, tip, members } = batch
   const intent: Intent = { branch: name, generation, base, tip, members }
   const refuse = (refused: NotLanded): Result => {

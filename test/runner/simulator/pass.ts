@@ -5,7 +5,7 @@ import { build } from './build.ts'
 import type { Dice } from './dice.ts'
 import { Broken, count } from './facts.ts'
 import { judgeEjection } from './judge-ejection.ts'
-import { judgeBuild, judgeDrop, judgeQuiet } from './judge-plan.ts'
+import { judgeBuild, judgeDrop, judgeQuiet, reviewFailed } from './judge-plan.ts'
 import { land, repair, type Step } from './landing.ts'
 import { drop, file, fly, recover } from './runs.ts'
 import { type Reading, read, snapshot } from './snapshot.ts'
@@ -98,10 +98,12 @@ function turns(turn: Turn, mine: Kept): Plan {
   turn.stood = seen.standBy !== undefined
   for (let n = 0; n < turnsAtMost; n++) {
     const before: Line = mine.line
+    reviewFailed(world, seen)
     const plan = world.plan(before, seen, results)
     count(world.facts, 'plans')
-    for (const result of results) if (result.of === 'eject' && result.ok) world.facts.toldEjected.add(result.key)
+    for (const result of results) if (result.of === 'eject' && result.ok) world.facts.toldEjected.add(`${name} ${result.key}`)
     mine.line = plan.line
+    if (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease') world.facts.failed.delete(name)
     if (plan.actions.length === 0) {
       judgeQuiet(world, seen, plan)
       forget(mine)
@@ -122,7 +124,7 @@ function turns(turn: Turn, mine: Kept): Plan {
 /** What the next turn of the pass sees: read again after a landing; else as before, runs as they are now. */
 function again(turn: Turn, seen: Snapshot, results: readonly Result[]): Snapshot {
   const { world, name } = turn
-  if (results.some(result => result.of === 'land')) return snapshot(world, name, read(world, turn.dice), turn.dice)
+  if (results.some(result => result.of === 'land')) return snapshot(world, name, turn.reading, turn.dice)
   const runs = new Map(seen.runs)
   for (const group of kept(world, name).groups.values()) runs.set(group.id, group.runs)
   return { ...seen, runs }

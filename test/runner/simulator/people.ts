@@ -91,7 +91,7 @@ export function takeOut(world: World, dice: Dice): string {
       return `${pull.title} is retargeted to ${branch}`
     }
     default:
-      if (!may(world, by) || stands.entry === undefined) return `${by} may not queue again`
+      if (!may(world, by) || stands.entry === undefined || stands.draft) return `${by} may not queue again`
       write(world, pull, { by, what: 'left', ends: stands.entry.key })
       write(world, pull, { by, what: 'queued', sawHead: pull.head.id, sawBranch: stands.branch })
       return `${by} takes ${pull.title} out and queues it again`

@@ -56,11 +56,15 @@ export function fly(world: World, order: Action & { do: 'fly' }, dice: Dice): Re
   if (!world.still && dice.chance(world.climate.trouble)) return answer(false)
   if (clash(world.trees, tip.tree, head)) {
     pull.knownClash = `${head.id} ${tip.id}`
+    world.rang = true
     return answer(true)
   }
   count(world.facts, 'pre-flights')
-  // A pull may have taken the workflow away: then there is nothing to show (PRE-8).
-  if ((head.changes[0] ?? 0) % 17 === 3) return answer(true)
+  // A pull may have taken the workflow away: then there is nothing to show (PRE-8), and no run whose end would ring.
+  if ((head.changes[0] ?? 0) % 17 === 3) {
+    world.rang = true
+    return answer(true)
+  }
   for (const workflow of order.workflows)
     newFlight(world, pull, { head: head.id, tip: tip.id, tree: tip.tree | head.tree, workflow, own: true })
   return answer(true)

@@ -105,6 +105,8 @@ export interface World {
   floor: number
   /** The world has stopped moving: everything answers. */
   still: boolean
+  /** Something rings that is no run's end. */
+  rang: boolean
   facts: Facts
   trace: string[] | undefined
 }
@@ -139,6 +141,7 @@ export function newWorld(plan: Planner, climate: Climate, trace: boolean): World
     stopping: false,
     floor: 0,
     still: false,
+    rang: false,
     facts: emptyFacts(),
     trace: trace ? [] : undefined,
   }
