@@ -12,9 +12,10 @@ import { createRepositoryCache, type RepositoryCache } from '../indexer/read.ts'
 import { foldRepository } from '../queue/fold.ts'
 import { createRenderer, type Renderer } from '../views/render.ts'
 import { keepClientKey } from './auth/client-key.ts'
-import { logInScope, metadataPath, repositoryScope } from './auth/client-metadata.ts'
+import { furtherScopes, logInScope, metadataPath } from './auth/client-metadata.ts'
 import { createKeptReplays, type KeptReplays } from './auth/kept-replays.ts'
 import { createOAuth, type OAuth, type OAuthKind } from './auth/oauth.ts'
+import { union } from './auth/scopes.ts'
 import { createSeal, deriveKey } from './auth/seal.ts'
 import { createSessions, type Sessions } from './auth/sessions.ts'
 import { createSharedLock, type SharedLock } from './auth/shared-lock.ts'
@@ -98,7 +99,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     const oauth = oauthClient({
       name: 'log-in',
       scope: logInScope,
-      more: repositoryScope,
+      more: union(...Object.values(furtherScopes)),
       callbackPath: '/oauth/callback',
       metadataPath,
       onGone: did => void endSessions(sessions, did, { logger, at: now() }),

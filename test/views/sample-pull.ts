@@ -171,6 +171,7 @@ export function pullPage(box: BoxModel, more: Partial<PullPage> = {}): PullPage 
       ],
       totals: { files: 120, additions: 4035, deletions: 3991, exact: true },
     },
+    mayRerun: true,
     checks: [
       {
         uri: 'at://x/y/1',
@@ -246,6 +247,7 @@ export function hostilePull(): PullPage {
       })),
       totals: { files: 10, additions: 10, deletions: 10, exact: false },
     },
+    mayRerun: true,
     checks: [
       {
         uri: 'x',

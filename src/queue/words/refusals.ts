@@ -45,7 +45,7 @@ export interface Refusal {
 }
 
 /** What was asked for. */
-export type Act = 'queue' | 'leave' | 'merge'
+export type Act = 'queue' | 'leave' | 'merge' | 'rerun'
 
 /** What was asked of the gateway: a push, a landing, a merge, a commit. */
 export type WriteAct = 'push' | 'land' | 'merge' | 'commit'
@@ -62,6 +62,7 @@ export const LEADS: Readonly<Record<Act | WriteAct | OtherAct, string>> = {
   land: 'Not landed',
   commit: 'Not committed',
   report: 'Not taken',
+  rerun: 'Not run again',
 }
 
 /** How a delegation stands that does not let this server write. Times in milliseconds since 1970. */

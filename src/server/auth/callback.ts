@@ -7,7 +7,7 @@ import { samePath } from '../http/paths.ts'
 import { clearSession, setSession, visitOf } from '../http/visit.ts'
 import type { Refusal } from '../refusals.ts'
 import { door } from '../words.ts'
-import { repositoryScope } from './client-metadata.ts'
+import { furtherScopes } from './client-metadata.ts'
 import { endSession } from './end-session.ts'
 import { type FoundAccount, findAccount } from './find-account.ts'
 import { type LogInForm, sendForm } from './log-in.ts'
@@ -21,14 +21,14 @@ const startQuery = {
   properties: {
     handle: { type: 'string', maxLength: 2_048 },
     next: { type: 'string', maxLength: 1_024 },
-    asks: { type: 'string', enum: ['repository'] },
+    asks: { type: 'string', enum: Object.keys(furtherScopes) },
   },
 } as const
 const callbackQuery = { type: 'object', additionalProperties: { type: 'string', maxLength: 2_048 }, maxProperties: 12 } as const
 
 /** The way to the account's own server and back, and the way out. */
 export function addCallback(app: FastifyInstance, ctx: Context): void {
-  app.get<{ Querystring: LogInForm & { asks?: 'repository' } }>(
+  app.get<{ Querystring: LogInForm & { asks?: LogInState['asks'] } }>(
     '/login/start',
     { schema: { querystring: startQuery }, ...limited('logIns') },
     async (request, reply) => {
@@ -77,7 +77,7 @@ async function start(
   const secret = request.cookies[ctx.cookies.logIn] ?? ctx.ids.secret()
   const handle = account.handle ?? account.did
   const did = parseDid(account.did)
-  const begun = did && (await ctx.oauth.begin(did, writeState({ next, handle, secret, asks }), asks && repositoryScope))
+  const begun = did && (await ctx.oauth.begin(did, writeState({ next, handle, secret, asks }), asks && furtherScopes[asks]))
   if (begun === undefined || !begun.ok) {
     request.log.info({ err: begun?.cause, host: account.host }, 'a log-in could not be begun')
     return sendForm(ctx, request, reply, { handle, next }, door.serverDown(account.host))

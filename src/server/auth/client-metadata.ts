@@ -6,6 +6,12 @@ export const logInScope = 'atproto repo:dev.knotless.queue?action=create'
 /** What it asks for beside that once an owner wants to change settings of a repository: to write their repository records. */
 export const repositoryScope = 'repo:dev.knotless.repo?action=create&action=update'
 
+/** What it asks for beside that once somebody wants runs again: to write such requests (RUN-6). */
+export const rerunScope = 'repo:dev.knotless.rerun?action=create'
+
+/** Each further right by its name in addresses. */
+export const furtherScopes = { repository: repositoryScope, rerun: rerunScope } as const
+
 /**
  * What a delegation asks for (GWY-1): to write git states and merged states, and requeues; and to upload packs, which is a right of its own. A put
  * may create, so that it needs both actions.

@@ -11,10 +11,10 @@ export interface LogInState {
   /** SHA-256 of the secret in the browser's cookie. */
   browser: string
   /** Set when an account that is logged in was asked for a further right. */
-  asks?: 'repository' | undefined
+  asks?: 'repository' | 'rerun' | undefined
 }
 
-const shape = z.object({ next: z.string(), handle: z.string(), browser: z.string(), asks: z.literal('repository').optional() })
+const shape = z.object({ next: z.string(), handle: z.string(), browser: z.string(), asks: z.enum(['repository', 'rerun']).optional() })
 
 /** Binds a log-in to the browser that began it: an answer brought by another one logs nobody in. */
 export function writeState({ secret, ...log }: Omit<LogInState, 'browser'> & { secret: string }): string {

@@ -1,5 +1,6 @@
 import type { RepositoryCache } from '../../indexer/read.ts'
 import type { ActionContext } from '../actions/context.ts'
+import type { LateReruns } from '../actions/rerun-pull.ts'
 import type { Context } from '../context.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Changes } from './changes.ts'
@@ -13,6 +14,7 @@ export interface PageContext extends Context {
   readonly changes: Changes
   readonly pageCache: PageCache
   readonly logs: Logs
+  readonly lateReruns: LateReruns
   readonly shownOrders: ShownOrders
   /** Tells of every change to what is known about a repository, until the returned function is called. */
   onChanged(listener: (change: { repo: string; version: number }) => void): () => void

@@ -1,5 +1,6 @@
 import { versionOf } from '../../indexer/read.ts'
 import { createActions } from '../actions/create.ts'
+import { createLateReruns } from '../actions/rerun-pull.ts'
 import type { Context } from '../context.ts'
 import { createLogs } from '../logs/logs.ts'
 import { createChanges } from './changes.ts'
@@ -17,6 +18,7 @@ export function createPageContext(ctx: Context): PageContext {
     actions: createActions(ctx),
     changes: createChanges(ctx.mirrors),
     pageCache,
+    lateReruns: createLateReruns(),
     logs: createLogs({ reader: ctx.reader }),
     shownOrders: createShownOrders(),
     onChanged(listener) {

@@ -2,12 +2,14 @@ import type { AnswerContext } from '../../queue/answers/context.ts'
 import { mergeStatusParts } from '../../queue/answers/merge-status.ts'
 import { leaving } from '../../queue/leaving.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
-import type { BoxModel, RefusalWords } from '../../views/models.ts'
+import type { Again, BoxModel, RefusalWords } from '../../views/models.ts'
 
 /** What was just tried and how it went, for the box that answers it. */
 export interface Tried {
   refused?: RefusalWords | undefined
   notice?: RefusalWords | undefined
+  /** What came of asking for runs again. */
+  again?: Again | undefined
 }
 
 /** The merge box of a pull, as the caller sees it. */
@@ -18,7 +20,8 @@ export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContex
     box: status.box,
     standing: status.standing,
     can: status.can,
-    ...tried,
+    refused: tried.refused,
+    notice: tried.notice,
     leave: leaving(view, pull),
     inFlight: batches.reduce((sum, batch) => sum + batch.members.length, 0),
     health: status.health,

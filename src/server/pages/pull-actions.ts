@@ -3,10 +3,15 @@ import { type AtUri, type Did, makeAtUri, parseAtUri, parseDid } from '../../atp
 import { leaving } from '../../queue/leaving.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { alreadyQueued, notQueued } from '../../queue/words/refusals.ts'
-import { accountName } from '../../views/paths.ts'
+import { askedAgain } from '../../queue/words/rerun.ts'
+import type { Again } from '../../views/models.ts'
+import { accountName, withQuery } from '../../views/paths.ts'
 import { leaveQueue } from '../actions/leave-queue.ts'
 import { queuePull } from '../actions/queue-pull.ts'
+import { rerunPull } from '../actions/rerun-pull.ts'
+import { rerunScope } from '../auth/client-metadata.ts'
 import { endSession } from '../auth/end-session.ts'
+import { grants } from '../auth/scopes.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
 import { sendPage } from '../http/answers.ts'
 import { frameOf, isFragment } from '../http/frame.ts'
@@ -15,7 +20,7 @@ import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
 import { locatePull } from './locate.ts'
 import type { Tried } from './merge-box.ts'
-import { type PullParams, pathOf, pullModel, pullParams, sendNoPull } from './pull-page.ts'
+import { type PullParams, pathOf, pullModel, pullParams, rerunRightOf, sendNoPull } from './pull-page.ts'
 import { sendHtml } from './send.ts'
 
 const queueForm = {
@@ -60,6 +65,21 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
     const done = await leaveQueue(ctx.actions, asked)
     if (!done.ok && done.refusal === undefined) return logInAgain(ctx, request, reply)
     return done.ok ? answer(ctx, request, reply, {}) : answer(ctx, request, reply, { refused: done.refusal }, 422)
+  })
+
+  app.post<{ Params: PullParams }>('/:owner/:name/pulls/:author/:key/rerun', options, async (request, reply) => {
+    const asked = askedOf(ctx, request, reply)
+    if ('sent' in asked) return asked.sent
+    const at = locatePull(ctx, request.params)
+    if (at === undefined) return sendNoPull(ctx, request, reply)
+    const mayWrite = grants((await ctx.oauth.granted(asked.caller)) ?? '', rerunScope)
+    const done = await rerunPull(ctx.actions, ctx.lateReruns, { ...asked, view: at.view, mayWrite })
+    if (!done.ok && done.refusal === undefined && done.why === 'log-in') return logInAgain(ctx, request, reply)
+    if (!done.ok) {
+      const again = done.refusal === undefined ? { right: await rerunRightOf(ctx, at, asked.caller) } : { refused: done.refusal }
+      return answerChecks(ctx, request, reply, again, 422)
+    }
+    return answerChecks(ctx, request, reply, { notice: askedAgain() })
   })
 
   app.get<{ Params: PullParams }>('/:owner/:name/pulls/:author/:key/leave', { schema: { params: pullParams } }, (request, reply) => {
@@ -114,6 +134,18 @@ async function answer(ctx: PageContext, request: Pulled, reply: FastifyReply, tr
   }
   if (status === 200) return reply.redirect(pathOf(at), 303)
   return sendHtml(reply, ctx.renderer.renderPage('pull', await pullModel(ctx, request, at, tried)), status)
+}
+
+/** The checks with what came of asking for them again: alone for htmx, as the whole page where it refuses without script, and else by a new request. */
+async function answerChecks(ctx: PageContext, request: Pulled, reply: FastifyReply, again: Again, status = 200): Promise<FastifyReply> {
+  const at = locatePull(ctx, request.params)
+  if (at === undefined) return sendNoPull(ctx, request, reply)
+  reply.header('cache-control', 'no-store')
+  if (isFragment(request)) {
+    return sendHtml(reply, ctx.renderer.renderPart('pull', 'checks', await pullModel(ctx, request, at, { again }, 'checks')), status)
+  }
+  if (status === 200) return reply.redirect(`${withQuery(pathOf(at), { again: 'asked' })}#checks`, 303)
+  return sendHtml(reply, ctx.renderer.renderPage('pull', await pullModel(ctx, request, at, { again })), status)
 }
 
 /** The grant behind the session is gone: with it the session ends, or the log-in would take it for a good one and lead straight back. */

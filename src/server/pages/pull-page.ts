@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Did, parseDid } from '../../atproto/ids.ts'
 import { queueParts } from '../../queue/answers/queue.ts'
 import { pullParts } from '../../queue/answers/rows.ts'
 import { pullNews } from '../../queue/news.ts'
@@ -7,9 +8,12 @@ import { timeline } from '../../queue/timeline.ts'
 import type { PullView } from '../../queue/view.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
-import type { PullPage } from '../../views/models.ts'
-import { accountName, pullPath } from '../../views/paths.ts'
+import { askedAgain, rerunRight, rerunRightRefused } from '../../queue/words/rerun.ts'
+import type { Again, PullPage } from '../../views/models.ts'
+import { accountName, pullPath, withQuery } from '../../views/paths.ts'
 import { type PageParts, pageParts } from '../../views/render.ts'
+import { judgeRerun } from '../actions/rerun-pull.ts'
+import { serverName } from '../actions/server-name.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
@@ -41,11 +45,21 @@ export const pullParams = {
 interface Query {
   part?: PageParts['pull']
   every?: number
+  /** Runs were asked for again. */
+  again?: string | undefined
+  /** What came of asking for the right to do so. */
+  right?: string | undefined
 }
 
+const word = { type: 'string', maxLength: 32 } as const
 const query = {
   type: 'object',
-  properties: { part: { type: 'string', enum: pageParts.pull }, every: { type: 'integer', minimum: 10, maximum: 3_600 } },
+  properties: {
+    part: { type: 'string', enum: pageParts.pull },
+    every: { type: 'integer', minimum: 10, maximum: 3_600 },
+    again: word,
+    right: word,
+  },
 } as const
 
 const seenQuery = { type: 'object', properties: { seen: { type: 'integer', minimum: 0 } } } as const
@@ -58,8 +72,8 @@ export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
     async (request, reply) => {
       const at = locatePull(ctx, request.params)
       if (at === undefined) return sendNoPull(ctx, request, reply)
-      const model = await pullModel(ctx, request, at, {}, request.query.part)
-      const { part } = request.query
+      const { part, again, right } = request.query
+      const model = await pullModel(ctx, request, at, { again: await againOf(ctx, request, at, { again, right }) }, part)
       return sendHtml(reply, part === undefined ? ctx.renderer.renderPage('pull', model) : ctx.renderer.renderPart('pull', part, model))
     },
   )
@@ -79,6 +93,26 @@ export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
 export function sendNoPull(ctx: PageContext, request: FastifyRequest<{ Params: PullParams }>, reply: FastifyReply): FastifyReply {
   const { author, key } = request.params
   return sendMissing(ctx, request, reply, lookedFor.pull(author, key))
+}
+
+/** What a page says of runs that were asked for again, by its address. */
+async function againOf(ctx: PageContext, request: FastifyRequest, at: LocatedPull, { again, right }: Pick<Query, 'again' | 'right'>) {
+  const caller = parseDid(visitOf(request).session?.did)
+  if (caller === undefined) return undefined
+  if (right !== undefined) return { right: await rerunRightOf(ctx, at, caller, right) }
+  return again === 'asked' ? { notice: askedAgain() } : undefined
+}
+
+/** Where somebody lets this server ask for runs as them; `cameBack` is what came of it, where it was nothing. */
+export async function rerunRightOf(
+  ctx: PageContext,
+  at: LocatedPull,
+  caller: Did,
+  cameBack?: string,
+): Promise<NonNullable<Again['right']>> {
+  const host = await serverName(ctx.actions, caller, 'your server')
+  const refused = cameBack === undefined ? undefined : rerunRightRefused(cameBack)
+  return { says: rerunRight(host), host, href: withQuery('/login/start', { handle: caller, asks: 'rerun', next: pathOf(at) }), refused }
 }
 
 const noChanges: PullPage['changes'] = { ok: false, says: '' }
@@ -127,6 +161,8 @@ export async function pullModel(
         ? await ctx.changes.of({ target: view.record.uri, tip: branch?.tip, source: pull.pull.value.head.repo, head: pull.head })
         : noChanges,
     checks: box.checks,
+    mayRerun: judgeRerun(view, pull.pull.uri, asking.caller).ok,
+    again: tried.again,
     timeline: [...timeline(view, pull), { says: row.standing.text }],
     news: pullNews(view, pull, asking.now),
   }

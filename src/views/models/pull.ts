@@ -72,6 +72,13 @@ export type ChangesModel =
     }
   | { ok: false; says: Words }
 
+/** What came of asking for runs again (RUN-6): a word, a refusal, or the right that has to be granted first. */
+export interface Again {
+  refused?: RefusalWords | undefined
+  notice?: RefusalWords | undefined
+  right?: { says: Words; host: string; href: string; refused?: RefusalWords | undefined } | undefined
+}
+
 /** The page of one pull. Box, standing and checks are those of `dev.knotless.getMergeStatus` (`mergeStatusParts`). */
 export interface PullPage {
   frame: Frame
@@ -82,6 +89,9 @@ export interface PullPage {
   batch?: BatchLine | undefined
   changes: ChangesModel
   checks: readonly CheckLine[]
+  /** The viewer may ask for its runs again. */
+  mayRerun: boolean
+  again?: Again | undefined
   timeline: readonly TimelineLine[]
   news?: Words | undefined
 }
