@@ -78,7 +78,7 @@ export async function createRunner(
   const ring = (repo: string, why: string) => doorOf(repo)?.ring(why)
   const made = await createParts(ctx, { config, found, names, ring, live })
   if (!made.ok) return made
-  const { parts, bells, slots, executor } = made
+  const { parts, bells, slots, executor, close: closeParts } = made
   const metrics = createRunnerMetrics(() => ({ busy: settings.jobs - slots.free, waiting: slots.waiting }))
   const reporter = createReporter(ctx, live)
   const turn = createTurns(PASSES_AT_ONCE)
@@ -99,7 +99,7 @@ export async function createRunner(
         metrics.passes.inc({ outcome: failed === undefined ? 'made' : 'failed' })
         metrics.passSeconds.observe(tookMs / 1000)
         for (const action of done?.did ?? []) metrics.actions.inc({ action })
-        if (done !== undefined) bells.watch(repo, watchedOf(done.ground.view.roles))
+        if (done !== undefined) bells.watch(repo, made.reads.accountsOf(done.ground))
         if (!settings.dryRun) void reporter.passed(door)
         passed.add(repo)
         if (passed.size === settings.repos.length) firsts.resolve()
@@ -133,6 +133,7 @@ export async function createRunner(
     for (const door of doors.values()) door.close()
     await bells.stop()
     await reporter.stop()
+    await closeParts()
     await executor.close()
     await new Promise<void>(resolve => (server === undefined ? resolve() : server.close(() => resolve())))
     server?.closeAllConnections()

@@ -68,7 +68,8 @@ export const words = {
   logInFailed: (said: string) => `the runner could not log in: ${said}`,
   secretsOpen: '--secrets: others can read that file; take that from them first (chmod 600)',
   secretsBad: '--secrets: that file cannot be read, or is not {"HANDLE/NAME": {"NAME": "value"}}',
-  engine: (said: string) => `the container engine does not answer: ${said}`,
+  noEngine: (tried: readonly string[]) =>
+    `no container engine answers (looked at ${tried.join(', ')}): start Docker or Podman, or name its socket with --socket`,
   broke: 'the runner could not start',
   runs: (repos: number) => `knotless runner looks after ${repos} ${repos === 1 ? 'repository' : 'repositories'}`,
   stopping: 'stopping: runs under way are waited for; a second signal ends them',

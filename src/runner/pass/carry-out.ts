@@ -16,6 +16,9 @@ export interface Doing {
   groups: Map<number, string>
 }
 
+/** How long a landing waits for the ends of its checks to be on record, in milliseconds. */
+const RECORDED_MS = 10_000
+
 /** Gives the result, and the ground as it is after a landing. */
 export async function carryOut(parts: Parts, doing: Doing, action: Action): Promise<{ result?: Result; ground?: Ground }> {
   if (parts.ctx.settings.dryRun && action.do !== 'build') {
@@ -162,6 +165,10 @@ async function land(parts: Parts, doing: Doing, { id }: Do<'land'>): Promise<{ r
   const batch = batchOf(line, id)
   const group = groups.get(id)
   if (batch === undefined || group === undefined) return { result: { of: 'land', id, ok: false, why: 'trouble', said: '' } }
+  // GWY-11: the gateway reads these checks.
+  if (!(await parts.runs.recorded(group, RECORDED_MS))) {
+    return { result: { of: 'land', id, ok: false, why: 'trouble', said: 'the ends of its checks are not on record yet' } }
+  }
   const counted = parts.runs.of(group).filter(run => run.state !== 'skipped' && run.state !== 'reused')
   const { base, generation, tip, tree, members } = batch
   const landed = await parts.landing.land(ground, { branch, base, generation, tip, tree, members, ranNothing: counted.length === 0 })
@@ -172,6 +179,7 @@ async function land(parts: Parts, doing: Doing, { id }: Do<'land'>): Promise<{ r
     return { result: { of: 'land', id, ...landed } }
   }
   parts.ctx.log.info('landed', about)
+  parts.others.landed(tip)
   groups.delete(id)
   return { result: { of: 'land', id, ok: true }, ground: landed.moved }
 }

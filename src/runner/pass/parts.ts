@@ -1,13 +1,14 @@
 import type { RepositoryView } from '../../queue/view.ts'
 import type { RunnerContext } from '../context.ts'
-import type { Builder, Ejector, Ground, KeptLine, LanderBook, Landing, Reads, Runs } from '../types.ts'
+import type { OwnRuns } from '../runs/runs.ts'
+import type { Builder, Ejector, Ground, KeptLine, LanderBook, Landing, Reads } from '../types.ts'
 
 /** What a pass works with. */
 export interface Parts {
   ctx: RunnerContext
   reads: Reads
   builder: Builder
-  runs: Runs
+  runs: OwnRuns
   book: LanderBook
   landing: Landing
   ejector: Ejector
@@ -15,8 +16,17 @@ export interface Parts {
   clockSkew(): Promise<number>
   /** Whether this runner lands a branch's queue; `first` lands it instead (WHO-1 to WHO-3, WHO-7, GWY-9). */
   mayLand(view: RepositoryView, branch: string): { lands: true } | { lands: false; first?: string | undefined }
-  /** Files and begins what is due beside queues: reruns, pushes, pulls (RUN-1 to RUN-6). */
-  others(ground: Ground): Promise<void>
+  others: OtherRuns
+  /** Looks up the handles that sentences about this repository say; waits, but not for long. */
+  learnNames(ground: Ground): Promise<void>
+}
+
+/** What runs beside queues. */
+export interface OtherRuns {
+  /** Files and begins what is due: reruns, pushes, pulls (RUN-1 to RUN-6). */
+  take(ground: Ground): Promise<void>
+  /** The tip of a batch that was landed here: that push may take its results over (RUN-4). */
+  landed(tip: string): void
 }
 
 /** What is kept of a repository between passes; all of it may be lost (MOV-6). */

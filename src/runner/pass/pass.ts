@@ -31,7 +31,8 @@ export async function makePass(parts: Parts, memory: Memory, repo: AtUri, { stop
     await runs.recover(ground.repo)
     memory.recovered = true
   }
-  if (!stopping && !settings.dryRun) await parts.others(ground)
+  if (!stopping && !settings.dryRun) await parts.others.take(ground)
+  await parts.learnNames(ground)
   if (!settings.queue) return { ground, waitsFor: [], again: false, did: [] }
   return await passQueues(parts, memory, ground, stopping)
 }

@@ -20,7 +20,7 @@ export interface PerformDeps {
   ctx: RunnerContext
   executor: Executor
   ring: (repo: AtUri, why: string) => void
-  live?: ((check: string, offset: number, text: string) => void) | undefined
+  live?: ((check: string, offset: number, text: string, repo: AtUri) => void) | undefined
   secrets: (repo: AtUri) => Readonly<Record<string, string>>
   saver: Saver
   passes: Passes
@@ -46,7 +46,7 @@ export async function perform(deps: PerformDeps, run: Run): Promise<void> {
   run.record = startedRecord(run.record, ctx.now())
   void saver.save(run)
   const log = createRunLog()
-  const live = deps.live && createLive((offset, text) => deps.live?.(run.uri, offset, text))
+  const live = deps.live && createLive((offset, text) => deps.live?.(run.uri, offset, text, run.group.repo))
   const end = await executed(deps, run, log, live)
   live?.end()
   await ended(deps, run, end, log)

@@ -24,8 +24,8 @@ export interface RunsOptions {
   slots: Slots
   /** Rings a repository's door (NOT-5). */
   ring: (repo: AtUri, why: string) => void
-  /** Output while a run goes on: its check, where the piece starts in bytes, the piece. */
-  live?: ((check: string, offset: number, text: string) => void) | undefined
+  /** Output while a run goes on: its check, where the piece starts in bytes, the piece, and the repository. */
+  live?: ((check: string, offset: number, text: string, repo: AtUri) => void) | undefined
   /** Secrets of a repository by name, for pushes only. */
   secrets?: ((repo: AtUri) => Readonly<Record<string, string>>) | undefined
   /** Settles after so many milliseconds, or when the signal is aborted. */
