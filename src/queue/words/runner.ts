@@ -19,6 +19,7 @@ export type WaitParts =
   | { for: 'landing-again'; until: number; said: string }
   | { for: 'suspects'; left: number; of: number }
   | { for: 'workflows' }
+  | { for: 'branch' }
 
 /** Why something waits (STA-4, FAI-8). One sentence or two. */
 export function waitWords(wait: WaitParts): Phrase {
@@ -41,6 +42,8 @@ export function waitWords(wait: WaitParts): Phrase {
       return say`A batch of ${wait.of} failed, so it is checked in halves: the cause is among ${count(wait.left, 'pull')}.`
     case 'workflows':
       return say`The workflows of the branch cannot be read now, so nothing is built.`
+    case 'branch':
+      return say`The branch that these pulls are queued for is not there, so nothing is built.`
   }
 }
 
@@ -119,4 +122,9 @@ function verdictSaid(verdict: string | undefined): string {
 /** REC-5: nothing runs before every check is on file. */
 export function filingSaid(): string {
   return 'the checks of a batch could not be filed.'
+}
+
+/** A stack that holds nobody, without a word why. */
+export function nothingBuiltSaid(): string {
+  return 'a batch came out empty.'
 }

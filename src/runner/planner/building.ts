@@ -1,10 +1,9 @@
 /** Which stack is asked for next: on the branch, or on the tip of the batch being checked (BLD-1, BLD-9, AHD-1). */
 
-import { outsideBatches } from './flying.ts'
 import { isReady } from './preflights.ts'
 import { heldBy } from './setbacks.ts'
 import { halfOf } from './suspects.ts'
-import { act, queuedAs, remember, type Turn } from './turn.ts'
+import { act, outsideBatches, queuedAs, remember, type Turn } from './turn.ts'
 import type { Batch, Waiting } from './types.ts'
 
 export function build(turn: Turn): Turn {

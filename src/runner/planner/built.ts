@@ -1,8 +1,9 @@
 /** What came of a stack: who is in, and what becomes of those who are not (BLD-4 to BLD-8, AHD-4, STO-11). */
 import type { EjectionParts } from '../../queue/words/ejection.ts'
+import { nothingBuiltSaid } from '../../queue/words/runner.ts'
 import { leftByHalving } from './blame.ts'
-import { owe } from './ejecting.ts'
-import { ejectGone, ejectionOf, unreadable } from './heads.ts'
+import { ejection, headOf, owe } from './ejecting.ts'
+import { ejectGone, unreadable } from './heads.ts'
 import type { AskedStack } from './memory.ts'
 import { setBack, wentWell } from './setbacks.ts'
 import { queuedAs, remember, type Turn } from './turn.ts'
@@ -24,6 +25,7 @@ export function learnStack(turn: Turn, result: Built): Turn {
     },
     wentWell(answered, 'build'),
   )
+  if (result.stack === null && result.left.size === 0) return setBack(judged, { kind: 'build', said: nothingBuiltSaid() })
   if (asked.half) return learnHalf(judged, asked, result.stack)
   return result.stack === null ? judged : addBatch(remember(judged, { again: null }), asked, result.stack)
 }
@@ -53,8 +55,8 @@ function learnHalf(turn: Turn, asked: AskedStack, stack: Stack | null): Turn {
 
 function leaveOut(turn: Turn, waiting: Waiting, left: LeftOut, asked: AskedStack): Turn {
   const { branch } = turn.seen
-  const head = left.head ?? (waiting.head.state === 'at' ? waiting.head.commit : '')
-  const eject = (kind: 'conflict' | 'empty' | 'other', why: EjectionParts) => owe(turn, ejectionOf(waiting, kind, why, { head }))
+  const head = left.head ?? headOf(waiting) ?? ''
+  const eject = (kind: 'conflict' | 'empty' | 'other', why: EjectionParts) => owe(turn, ejection(waiting, head, kind, why))
   switch (left.why) {
     case 'gone':
     case 'account-gone':

@@ -1,13 +1,29 @@
 /** Ejections: decided once, asked for until they are written, then passed over as long as the queue as read still lists them (FAI-6). */
+import type { EjectionParts } from '../../queue/words/ejection.ts'
 import type { Ejection } from './memory.ts'
 import { heldBy, setBack, wentWell } from './setbacks.ts'
 import { act, isPast, remember, type Turn } from './turn.ts'
-import type { Result } from './types.ts'
+import type { EjectionKind, FailedRun, Result, Waiting } from './types.ts'
+
+/** The ejection of a queueing at the head that is turned away (REC-2); the head is left out where nobody knows it. */
+export function ejection(
+  { pull, entry, key }: { pull: string; entry: string; key: string },
+  head: string | undefined,
+  kind: EjectionKind,
+  why: EjectionParts,
+  checks: readonly FailedRun[] = [],
+): Ejection {
+  return { do: 'eject', pull, entry, key, ...(head === undefined ? {} : { head }), kind, why, checks }
+}
+
+/** Where the head of a waiting pull is; undefined where that cannot be read. */
+export function headOf({ head }: Waiting): string | undefined {
+  return head.state === 'at' ? head.commit : undefined
+}
 
 /** Decides on an ejection. Of a queueing that is past already nothing more is said. */
-export function owe(turn: Turn, ejection: Omit<Ejection, 'do'>): Turn {
-  if (isPast(turn, ejection.key)) return turn
-  return remember(turn, { owed: [...turn.memory.owed, { do: 'eject', ...ejection }] })
+export function owe(turn: Turn, one: Ejection): Turn {
+  return isPast(turn, one.key) ? turn : remember(turn, { owed: [...turn.memory.owed, one] })
 }
 
 /** Asks for what is owed. While it stops the runner ejects nobody (MOV-5), nor with a clock that is off (REC-8). */

@@ -1,16 +1,10 @@
 /** Pre-flights that failed eject; those that are missing are flown (PRE-3, PRE-6 to PRE-8). */
-import { owe } from './ejecting.ts'
-import { ejectionOf } from './heads.ts'
+import { ejection, owe } from './ejecting.ts'
 import type { Flown } from './memory.ts'
-import { preflightsOf, silenceAbout, silenceOf, type Told } from './preflights.ts'
+import { flightAbout, preflightsOf, silenceAbout, silenceOf, type Told } from './preflights.ts'
 import { backOff, heldBy, noPause, setBack, wentWell } from './setbacks.ts'
-import { act, isInFlight, isPast, remember, type Turn } from './turn.ts'
+import { act, outsideBatches, remember, type Turn } from './turn.ts'
 import type { FailedRun, Flight, Result, Waiting } from './types.ts'
-
-/** Pulls that wait for a batch, in queue order. */
-export function outsideBatches(turn: Turn): readonly Waiting[] {
-  return turn.seen.queue.filter(({ key }) => !isInFlight(turn, key) && !isPast(turn, key))
-}
 
 /** FAI-8: counts each run that ended without a verdict, once. */
 export function countSilences(turn: Turn): Turn {
@@ -31,22 +25,23 @@ function countSilence(turn: Turn, key: string, head: string, flight: Flight): Tu
 
 /** PRE-3, PRE-6: a pull that failed on the branch's present tip is ejected, before it was in any batch; so is one that timed out once more. */
 export function ejectGrounded(turn: Turn): Turn {
+  return isResting(turn) ? turn : outsideBatches(turn).reduce(groundOne, turn)
+}
+
+function groundOne(turn: Turn, waiting: Waiting): Turn {
   const { branch, tip } = turn.seen
-  if (tip === null || isResting(turn)) return turn
-  return outsideBatches(turn).reduce((so, waiting) => {
-    const told = preflightsOf(so, waiting)
-    if (told === 'unread' || waiting.head.state !== 'at') return so
-    const failed = told.filter(({ says }) => says === 'failed')
-    const late = told.filter(({ says }) => says === 'timed-out')
-    const names = (failed.length > 0 ? failed : late).map(({ workflow }) => workflow)
-    if (names.length === 0) return so
-    const checks = [...failed, ...late].flatMap(failedRun)
-    const why =
-      failed.length > 0
-        ? { key: 'preflight' as const, names, head: waiting.head.commit, branch, tip: tip.commit }
-        : { key: 'timeout' as const, names }
-    return owe(so, ejectionOf(waiting, failed.length > 0 ? 'preflight' : 'timeout', why, { checks }))
-  }, turn)
+  const told = preflightsOf(turn, waiting)
+  if (told === 'unread' || tip === null || waiting.head.state !== 'at') return turn
+  const head = waiting.head.commit
+  const failed = told.filter(({ says }) => says === 'failed')
+  const late = told.filter(({ says }) => says === 'timed-out')
+  const checks = [...failed, ...late].flatMap(failedRun)
+  if (failed.length > 0) {
+    const why = { key: 'preflight' as const, names: failed.map(({ workflow }) => workflow), head, branch, tip: tip.commit }
+    return owe(turn, ejection(waiting, head, 'preflight', why, checks))
+  }
+  const names = late.map(({ workflow }) => workflow)
+  return names.length === 0 ? turn : owe(turn, ejection(waiting, head, 'timeout', { key: 'timeout', names }, checks))
 }
 
 function failedRun({ workflow, flight: { check, status } }: Told): FailedRun[] {
@@ -66,7 +61,7 @@ function isResting({ seen }: Turn): boolean {
 function flyOne(turn: Turn, waiting: Waiting): Turn {
   const { pull, key, head } = waiting
   const { tip } = turn.seen
-  if (tip === null || head.state !== 'at' || heldBy(turn, 'fly', key) !== undefined) return turn
+  if (tip === null || head.state !== 'at' || heldBy(turn, 'fly', flightAbout(key, head.commit)) !== undefined) return turn
   const told = preflightsOf(turn, waiting)
   const missing = told === 'unread' ? [] : told.filter(({ says }) => says === 'fly')
   if (missing.length === 0) return turn
@@ -85,5 +80,6 @@ export function learnFlight(turn: Turn, { pull, head, tip, ok }: Extract<Result,
   const isIt = (one: Flown) => one.key === key && one.head === head && one.tip === tip && one.state === 'asked'
   const flown = turn.memory.flown.flatMap((one): Flown[] => (isIt(one) ? (ok ? [{ ...one, state: 'now' }] : []) : [one]))
   const noted = remember(turn, { flown })
-  return ok ? wentWell(noted, 'fly', key) : setBack(noted, { kind: 'fly', about: key, keys: [key] })
+  const about = flightAbout(key, head)
+  return ok ? wentWell(noted, 'fly', about) : setBack(noted, { kind: 'fly', about, keys: [key] })
 }

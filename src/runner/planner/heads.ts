@@ -1,20 +1,16 @@
 /** Pulls that are taken out before anything is built with them: drafts, pinned pulls that changed, heads that are gone (QUE-5, QUE-9, BLD-4). */
 import { parseAtUri } from '../../atproto/ids.ts'
 import type { EjectionParts } from '../../queue/words/ejection.ts'
-import { owe } from './ejecting.ts'
-import type { Ejection } from './memory.ts'
+import { ejection, headOf, owe } from './ejecting.ts'
 import { backOff, setBack, setbackOf, wentWell } from './setbacks.ts'
-import { isInFlight, isPast, type Turn } from './turn.ts'
-import type { EjectionKind, Snapshot, Waiting } from './types.ts'
+import { outsideBatches, type Turn } from './turn.ts'
+import type { Snapshot, Waiting } from './types.ts'
 
 const HOUR = 3_600_000
 
 /** QUE-5: one that was made a draft while it was queued is ejected, so that leaving draft does not queue it again unseen. */
 export function takeOutDrafts(turn: Turn): Turn {
-  return turn.seen.drafts.reduce((so, { pull, entry, key, head, author }) => {
-    const at = head === undefined ? {} : { head }
-    return owe(so, { pull, entry, key, ...at, kind: 'draft', why: { key: 'draft', by: author }, checks: [] })
-  }, turn)
+  return turn.seen.drafts.reduce((so, held) => owe(so, ejection(held, held.head, 'draft', { key: 'draft', by: held.author })), turn)
 }
 
 /** QUE-9: on a pinned branch a pull whose author may not queue stays what its queuer saw, or is out, also out of a batch. */
@@ -22,7 +18,7 @@ export function takeOutChanged(turn: Turn): Turn {
   if (!turn.seen.pinned) return turn
   return turn.seen.queue.reduce((so, waiting) => {
     const why = changed(turn.seen, waiting)
-    return why === undefined ? so : owe(so, ejectionOf(waiting, 'changed', why))
+    return why === undefined ? so : owe(so, ejection(waiting, headOf(waiting), 'changed', why))
   }, turn)
 }
 
@@ -33,12 +29,9 @@ function changed({ branch }: Snapshot, { authorMayQueue, head, sawHead, sawBranc
   return sawBranch === undefined || sawBranch === branch ? undefined : { key: 'retargeted', from: sawBranch, to: branch }
 }
 
-/** BLD-4: a head that is gone; one that has been unreadable for an hour. What is in flight is left alone until it lands (MOV-3). */
+/** BLD-4: a head that is gone; one that has been unreadable for an hour. What is in a batch is left alone until it lands (MOV-3). */
 export function takeOutGone(turn: Turn): Turn {
-  return turn.seen.queue.reduce(
-    (so, waiting) => (isInFlight(so, waiting.key) || isPast(so, waiting.key) ? so : lookAtHead(so, waiting)),
-    turn,
-  )
+  return outsideBatches(turn).reduce(lookAtHead, turn)
 }
 
 function lookAtHead(turn: Turn, waiting: Waiting): Turn {
@@ -57,10 +50,10 @@ function lookAtHead(turn: Turn, waiting: Waiting): Turn {
 
 export function ejectGone(turn: Turn, waiting: Waiting, state: 'gone' | 'account-gone'): Turn {
   const { author, headBranch, headRepo } = waiting
-  const { did = headRepo, rkey = '' } = parseAtUri(headRepo) ?? {}
+  const { did, rkey } = parseAtUri(headRepo) ?? { did: author, rkey: '' }
   const why: EjectionParts =
-    state === 'account-gone' ? { key: 'account-gone', author } : { key: 'branch-gone', head: headBranch, owner: did, name: rkey }
-  return owe(turn, ejectionOf(waiting, 'branch-gone', why))
+    state === 'account-gone' ? { key: 'account-gone', author: did } : { key: 'branch-gone', head: headBranch, owner: did, name: rkey }
+  return owe(turn, ejection(waiting, undefined, 'branch-gone', why))
 }
 
 /** Left out and tried again after the back-off; ejected after an hour. `how`: the pass could not read where it is, or the stack could not fetch it. */
@@ -69,22 +62,11 @@ export function unreadable(turn: Turn, waiting: Waiting, server: string, how: 's
   const { now } = turn.seen
   const before = setbackOf(turn.memory, 'unreadable', key)
   if (before !== undefined && now - before.since >= HOUR) {
-    return owe(turn, ejectionOf(waiting, 'unreadable', { key: 'unreadable', head: headBranch, server }))
+    return owe(turn, ejection(waiting, headOf(waiting), 'unreadable', { key: 'unreadable', head: headBranch, server }))
   }
   if (before !== undefined && before.until > now) return turn
   // The last try is made when the hour is over, and not after.
   const left = (before?.since ?? now) + HOUR - now
   const pause = (times: number) => Math.min(backOff(times), left)
   return setBack(turn, { kind: 'unreadable', about: key, keys: [key], said: server, check: how, pause })
-}
-
-/** An ejection of a waiting pull at its present head. */
-export function ejectionOf(
-  { pull, entry, key, head }: Waiting,
-  kind: EjectionKind,
-  why: EjectionParts,
-  more: { head?: string | undefined; checks?: Ejection['checks'] } = {},
-): Omit<Ejection, 'do'> {
-  const at = more.head ?? (head.state === 'at' ? head.commit : undefined)
-  return { pull, entry, key, ...(at === undefined ? {} : { head: at }), kind, why, checks: more.checks ?? [] }
 }

@@ -5,7 +5,7 @@ import { evidence, isTimeout, outcomeOf } from './checking.ts'
 import { owe } from './ejecting.ts'
 import type { Suspects } from './memory.ts'
 import { heldBy, noPause, setBack, setbackOf, wentWell } from './setbacks.ts'
-import { suspectAll } from './suspects.ts'
+import { reviewSuspects, suspectAll } from './suspects.ts'
 import { act, dropFrom, remember, type Turn } from './turn.ts'
 import type { Batch, FailedRun, RunNow } from './types.ts'
 
@@ -25,29 +25,32 @@ export function judgeLowest(turn: Turn): Turn {
   const runs = turn.seen.runs.get(batch.id) ?? []
   const outcome = outcomeOf(batch, turn.seen.runs.get(batch.id))
   if (outcome === 'going') return turn
-  if (outcome === 'passed') return land(turn, batch)
+  if (outcome === 'passed') return land(wentWell(turn, 'checks'), batch)
   if (turn.seen.stopping) return turn
   switch (outcome) {
     case 'failed':
-      return blame(turn, batch, { how: 'failed', names: namesOf(runs, ({ state }) => state === 'failed'), checks: evidence(runs) })
+      return blame(wentWell(turn, 'checks'), batch, {
+        how: 'failed',
+        names: namesOf(runs, ({ state }) => state === 'failed'),
+        checks: evidence(runs),
+      })
     case 'timed-out':
       return timedOut(turn, batch, runs)
     case 'trouble':
-      return troubled(turn, batch, runs)
+      return troubled(turn, runs)
   }
 }
 
-function land(turn: Turn, { id }: Batch): Turn {
-  const well = wentWell(turn, 'checks')
-  if (heldBy(well, 'land') !== undefined || heldBy(well, 'differs') !== undefined) return well
-  return { ...act(well, { do: 'land', id }), over: true }
+function land(turn: Turn, { id, tip }: Batch): Turn {
+  if (heldBy(turn, 'land', tip) !== undefined || heldBy(turn, 'differs') !== undefined) return turn
+  return { ...act(turn, { do: 'land', id }), over: true }
 }
 
 /** FAI-2, FAI-3: drops everything; a pull that was alone is ejected, of several all are suspects. */
 export function blame(turn: Turn, batch: Batch, failure: Failure): Turn {
   const [only, ...others] = batch.members
   const dropped = dropFrom(turn, 0, 'batch-failed')
-  if (only === undefined || others.length > 0) return suspectAll(dropped, batch, failure)
+  if (only === undefined || others.length > 0) return reviewSuspects(suspectAll(dropped, batch, failure))
   return remember(owe(dropped, failedAlone(dropped, batch, only, failure)), { suspects: null })
 }
 
@@ -64,7 +67,7 @@ function timedOut(turn: Turn, batch: Batch, runs: readonly RunNow[]): Turn {
 }
 
 /** FAI-8: the runner's own trouble. Nobody is blamed, and it is built again after a back-off. */
-function troubled(turn: Turn, _batch: Batch, runs: readonly RunNow[]): Turn {
+function troubled(turn: Turn, runs: readonly RunNow[]): Turn {
   return setBack(dropFrom(turn, 0, 'no-verdict'), { kind: 'checks', said: noVerdictSaid(runs) })
 }
 

@@ -10,5 +10,5 @@ export function settleLanding(turn: Turn, batch: Batch): Turn {
   const landed = batch.members.map(({ key }): Done => ({ key, how: 'landed', listedAt: seen.now }))
   const rest = { ...turn, batches: turn.batches.filter(({ id }) => id !== batch.id) }
   const done = remember(rest, { done: [...memory.done, ...landed], suspects: suspectsLanded(memory.suspects, batch) })
-  return (['land', 'differs', 'lander'] as const).reduce((so, kind) => wentWell(so, kind), done)
+  return wentWell(wentWell(wentWell(done, 'land', batch.tip), 'differs'), 'lander')
 }

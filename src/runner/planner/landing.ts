@@ -1,7 +1,6 @@
 /** What came of a landing (LND-7, LND-15, GWY-8). */
 
-import { owe } from './ejecting.ts'
-import { ejectionOf } from './heads.ts'
+import { ejection, headOf, owe } from './ejecting.ts'
 import { blame, buildAgain, headsOf } from './judging.ts'
 import { settleLanding } from './landed.ts'
 import type { Done } from './memory.ts'
@@ -26,7 +25,7 @@ export function learnRepair(turn: Turn, { landed }: Extract<Result, { of: 'repai
 function notLanded(turn: Turn, batch: Batch, why: NotLanded): Turn {
   switch (why.why) {
     case 'trouble':
-      return setBack(turn, { kind: 'land', said: why.said })
+      return setBack(turn, { kind: 'land', about: batch.tip, keys: batch.members.map(({ key }) => key), said: why.said })
     case 'tree-differs':
       return remember(setBack(turn, { kind: 'differs' }), { versions: { mine: why.mine, theirs: why.theirs } })
     case 'not-lander':
@@ -37,7 +36,9 @@ function notLanded(turn: Turn, batch: Batch, why: NotLanded): Turn {
       return passOver(startOver(turn, 'pull-moved-on'), why.keys)
     case 'head-moved':
     case 'head-unreadable':
-      return why.keys.reduce((so, key) => countHead(so, key, why.why), startOver(turn, 'pull-moved-on'))
+      return why.keys.length === 0
+        ? halt(startOver(turn, 'pull-moved-on'))
+        : why.keys.reduce((so, key) => countHead(so, key, why.why), startOver(turn, 'pull-moved-on'))
     case 'not-delegated':
       return halt(ejectMembers(startOver(turn, 'landing-failed'), batch, why.said))
     case 'not-a-batch':
@@ -67,14 +68,14 @@ function countHead(turn: Turn, key: string, how: 'head-moved' | 'head-unreadable
   const waiting = queuedAs(counted, key)
   if (times < 2 || waiting === undefined) return counted
   return how === 'head-moved'
-    ? owe(counted, ejectionOf(waiting, 'changed', { key: 'head-moved', times }))
-    : owe(counted, ejectionOf(waiting, 'unreadable', { key: 'head-unread', times }))
+    ? owe(counted, ejection(waiting, headOf(waiting), 'changed', { key: 'head-moved', times }))
+    : owe(counted, ejection(waiting, headOf(waiting), 'unreadable', { key: 'head-unread', times }))
 }
 
 /** GWY-8: without a delegation nothing lands, so that its pulls are ejected rather than checked again. */
 function ejectMembers(turn: Turn, { members }: Batch, said: string): Turn {
   const why = { key: 'no-delegation' as const, owner: turn.seen.owner, said }
-  return members.reduce((so, { pull, entry, key, head }) => owe(so, { pull, entry, key, head, kind: 'gateway', why, checks: [] }), turn)
+  return members.reduce((so, member) => owe(so, ejection(member, member.head, 'gateway', why)), turn)
 }
 
 /** GWY-8: a chain that the gateway will never accept. Once may be chance; twice for the same heads ejects the pull that it names, or looks for it by halves. */
@@ -87,7 +88,5 @@ function refused(turn: Turn, batch: Batch, { pull, said }: { pull?: string | und
   }
   const named = members.find(member => member.pull === pull)
   if (named === undefined) return blame(turn, batch, { how: 'refused', names: [], checks: [], said })
-  const { entry, key, head } = named
-  const why = { key: 'gateway' as const, said }
-  return owe(startOver(turn, 'landing-failed'), { pull: named.pull, entry, key, head, kind: 'gateway', why, checks: [] })
+  return owe(startOver(turn, 'landing-failed'), ejection(named, named.head, 'gateway', { key: 'gateway', said }))
 }

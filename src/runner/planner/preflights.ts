@@ -1,8 +1,11 @@
 /** Pre-flights: what each pull has to pass on its own before it joins a batch (PRE-1 to PRE-9). */
-import type { Flown, Setback } from './memory.ts'
+import type { Setback } from './memory.ts'
 import { setbackOf } from './setbacks.ts'
 import type { Turn } from './turn.ts'
 import type { Flight, Waiting } from './types.ts'
+
+/** How often a pull's pre-flights are tried to be run before the building of its batch decides. */
+const TRIES = 3
 
 /** What the newest run of a pre-flight says of a pull (PRE-3). `fly`: run it here; `held`: once the back-off is over. */
 export type Says = 'passed' | 'waits' | 'fly' | 'held' | 'failed' | 'timed-out'
@@ -19,12 +22,20 @@ export function preflightsOf(turn: Turn, waiting: Waiting): readonly Told[] | 'u
   if (preflights === 'unknown') return 'unread'
   // PRE-9: one that conflicts with the branch is left to the building of its batch.
   if (preflights.length === 0 || waiting.applies === false) return []
-  const { flights, head } = waiting
-  if (flights === 'unread' || head.state !== 'at') return 'unread'
+  const { key, flights, head } = waiting
+  if (head.state !== 'at') return 'unread'
+  // One that cannot be run at all, such as a head that cannot be fetched or taken, is left to the building as well: it says why (BLD-4, STO-11).
+  if ((setbackOf(turn.memory, 'fly', flightAbout(key, head.commit))?.times ?? 0) >= TRIES) return []
+  if (flights === 'unread') return 'unread'
   return preflights.map(workflow => {
     const flight = flights.find(one => one.workflow === workflow) ?? { workflow, state: 'none' as const }
     return { workflow, flight, says: readFlight(turn, waiting, head.commit, flight) }
   })
+}
+
+/** How a pull's flights at a head are remembered. */
+export function flightAbout(key: string, head: string): string {
+  return `${key} ${head}`
 }
 
 /** PRE-5: ready when all have passed. */
@@ -35,7 +46,7 @@ export function isReady(turn: Turn, waiting: Waiting): boolean {
 
 function readFlight(turn: Turn, { key }: Waiting, head: string, flight: Flight): Says {
   const tip = turn.seen.tip?.commit
-  const flown = flownOf(turn, { key, head, workflow: flight.workflow })
+  const orFlown = (otherwise: Says) => flownSays(turn, key, head, flight) ?? otherwise
   switch (flight.state) {
     case 'passed':
     case 'not-needed':
@@ -44,30 +55,27 @@ function readFlight(turn: Turn, { key }: Waiting, head: string, flight: Flight):
     case 'queued':
       return 'waits'
     case 'failed':
-      return flight.tip === tip ? 'failed' : orFlown(flown, flight, 'fly')
+      return flight.tip === tip ? 'failed' : orFlown('fly')
     case 'none':
     case 'cancelled':
-      return orFlown(flown, flight, 'fly')
+      return orFlown('fly')
     case 'timeout': {
       const times = silenceOf(turn, key, head, flight)?.times ?? 0
-      return times > 1 && flight.tip === tip ? 'timed-out' : orFlown(flown, flight, 'fly')
+      return times > 1 && flight.tip === tip ? 'timed-out' : orFlown('fly')
     }
     case 'trouble': {
       const until = silenceOf(turn, key, head, flight)?.until ?? 0
-      return orFlown(flown, flight, until > turn.seen.now ? 'held' : 'fly')
+      return orFlown(until > turn.seen.now ? 'held' : 'fly')
     }
   }
 }
 
 /** PRE-8: once it was run at this head on this tip it is not waited for, as long as nothing newer is to be seen. In the pass that filed it, it is. */
-function orFlown(flown: Flown | undefined, flight: Flight, otherwise: Says): Says {
-  if (flown === undefined || flown.after !== (flight.check ?? null)) return otherwise
+function flownSays({ seen, memory }: Turn, key: string, head: string, { workflow, check }: Flight): Says | undefined {
+  const tip = seen.tip?.commit
+  const flown = memory.flown.find(one => one.key === key && one.head === head && one.workflow === workflow && one.tip === tip)
+  if (flown === undefined || flown.after !== (check ?? null)) return undefined
   return flown.state === 'flown' ? 'passed' : 'waits'
-}
-
-function flownOf({ seen, memory }: Turn, asked: { key: string; head: string; workflow: string }): Flown | undefined {
-  const { key, head, workflow } = asked
-  return memory.flown.find(one => one.key === key && one.head === head && one.workflow === workflow && one.tip === seen.tip?.commit)
 }
 
 /** How often a pre-flight ended without a verdict at a head. */

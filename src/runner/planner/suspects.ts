@@ -8,14 +8,15 @@ export function halfOf(suspects: Suspects): number {
   return Math.ceil(suspects.members.length / 2)
 }
 
-/** The pulls of a batch that failed become the suspects. Those of a half keep what is known of the batch that failed first. */
+/** The pulls of a batch that failed become the suspects. Those of a half keep the checks of the batch that failed first, in the same way. */
 export function suspectAll(
   turn: Turn,
   batch: Batch,
   failure: { how: Suspects['how']; names: readonly string[]; checks: readonly FailedRun[] },
 ): Turn {
   const { how, names, checks } = failure
-  const first = turn.memory.suspects
+  const before = turn.memory.suspects
+  const first = before?.how === how ? before : null
   return remember(turn, {
     suspects: {
       members: batch.members.map(({ key, pull, head }): Suspect => ({ key, pull, head, title: titleOf(turn, key) })),
@@ -25,7 +26,7 @@ export function suspectAll(
       checks: first?.checks ?? checks,
       of: first?.of ?? batch.members.length,
       failed: { base: batch.base, tree: batch.tree, size: batch.members.length, names },
-      before: first === null ? [] : [...first.before, ...first.since],
+      before: before === null ? [] : [...before.before, ...before.since],
       since: [],
     },
   })

@@ -48,3 +48,8 @@ export function isPast({ memory }: Turn, key: string): boolean {
 export function isInFlight({ batches }: Turn, key: string): boolean {
   return batches.some(batch => batch.members.some(member => member.key === key))
 }
+
+/** Pulls that wait for a batch, in queue order. */
+export function outsideBatches(turn: Turn): readonly Waiting[] {
+  return turn.seen.queue.filter(({ key }) => !isInFlight(turn, key) && !isPast(turn, key))
+}

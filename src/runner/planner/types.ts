@@ -211,8 +211,7 @@ export type Action =
 /** Why a pull is not in a stack. `head` is the one that was tried; absent: the one that the pass read. */
 export type LeftOut = {
   head?: string | undefined
-} & /** With the branch alone, tried first; `with` empty. Else with pulls that are stacked before it (BLD-6). */
-(
+} /** With the branch alone, tried first; `with` empty. Else with pulls that are stacked before it (BLD-6). */ & (
   | { why: 'conflict'; files: readonly string[]; more: number; with: readonly { pull: string; branch: string }[] }
   | { why: 'gone' }
   | { why: 'unreadable'; server: string }
@@ -273,6 +272,8 @@ export type Wait =
   | { for: 'suspects'; left: number; of: number }
   /** The workflows at the branch's tip cannot be read now; nothing is built. */
   | { for: 'workflows' }
+  /** The branch is not there. */
+  | { for: 'branch' }
 
 /** What the planner remembers of a branch between passes; all of it may be lost, and is made again from records (MOV-6). */
 export interface Line {

@@ -2,10 +2,9 @@
 
 import { fillsUntil, readyPulls } from './building.ts'
 import { isGoing } from './checking.ts'
-import { outsideBatches } from './flying.ts'
 import { preflightsOf } from './preflights.ts'
 import { heldBy } from './setbacks.ts'
-import type { Turn } from './turn.ts'
+import { outsideBatches, type Turn } from './turn.ts'
 import type { StandBy, Wait } from './types.ts'
 
 /** After a pass that found its own reading out of date, in milliseconds. */
@@ -38,11 +37,14 @@ function standBy(turn: Turn): Wait[] {
 function troubles(turn: Turn): Wait[] {
   const held = (['build', 'file', 'checks'] as const).flatMap(kind => heldBy(turn, kind) ?? [])
   const waits = held.map(({ until, times, said }): Wait => ({ for: 'trouble', until, times, said }))
-  return turn.seen.preflights === 'unknown' ? [...waits, { for: 'workflows' }] : waits
+  const { tip, preflights } = turn.seen
+  if (outsideBatches(turn).length === 0) return waits
+  if (tip === null) return [...waits, { for: 'branch' }]
+  return preflights === 'unknown' ? [...waits, { for: 'workflows' }] : waits
 }
 
 function landing(turn: Turn): Wait[] {
-  const held = heldBy(turn, 'land')
+  const held = turn.batches[0] === undefined ? undefined : heldBy(turn, 'land', turn.batches[0].tip)
   return held === undefined ? [] : [{ for: 'landing-again', until: held.until, said: held.said }]
 }
 

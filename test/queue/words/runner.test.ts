@@ -5,6 +5,7 @@ import {
   type DropParts,
   dropWords,
   filingSaid,
+  nothingBuiltSaid,
   noVerdictSaid,
   type StandByParts,
   type WaitParts,
@@ -47,6 +48,7 @@ const waits: Samples<WaitParts['for'], WaitParts> = {
     { for: 'suspects', left: 1, of: 2 },
   ],
   workflows: [{ for: 'workflows' }],
+  branch: [{ for: 'branch' }],
 }
 
 const causes: readonly DropParts[] = [
@@ -65,6 +67,7 @@ const said = [
   noVerdictSaid([silent('check', 'disk'), silent('test', 'restart'), silent('e2e', 'other'), { workflow: 'docs', state: 'cancelled' }]),
   noVerdictSaid([]),
   filingSaid(),
+  nothingBuiltSaid(),
 ]
 
 const spoken = Object.fromEntries(Object.entries(waits).map(([kind, list]) => [kind, list.map(wait => plain(waitWords(wait), NOW, names))]))
