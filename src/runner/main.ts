@@ -46,6 +46,7 @@ async function runUntilSignalled(config: RunnerConfig): Promise<number> {
   if (!made.ok) {
     console.error(made.fault)
     found.found.fetch.close()
+    found.found.folder.release()
     return 1
   }
   const { runner } = made

@@ -93,14 +93,14 @@ function namedIn({ view }: Ground): string[] {
 async function openExecutor(
   { log, settings, did }: RunnerContext,
   config: RunnerConfig,
-  { dataDir }: Found,
+  { folder }: Found,
 ): Promise<{ ok: true; executor: Executor } | { ok: false; fault: string }> {
-  if (settings.executor === 'host') return { ok: true, executor: createHostExecutor({ dir: join(dataDir, 'runs'), log }) }
+  if (settings.executor === 'host') return { ok: true, executor: createHostExecutor({ dir: join(folder.path, 'runs'), log }) }
   const engine = await findEngine({ socket: config['--socket'], env: process.env })
   if (!engine.ok) return { ok: false, fault: words.noEngine(engine.tried) }
   log.info('container engine', { engine: engine.name, version: engine.version })
   // Two runners on one engine may not sweep each other's runs; one runner finds its own again.
-  const owner = createHash('sha256').update(`${did}\n${dataDir}`).digest('hex').slice(0, 16)
+  const owner = createHash('sha256').update(`${did}\n${folder.path}`).digest('hex').slice(0, 16)
   const { allowNetwork } = settings
   return { ok: true, executor: createDockerExecutor({ socketPath: engine.socketPath, owner, image: config['--image'], allowNetwork, log }) }
 }

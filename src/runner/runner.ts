@@ -1,5 +1,5 @@
 /** A runner: its parts put together, started and stopped. */
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
@@ -63,10 +63,10 @@ export async function createRunner(
     reader,
     identity: found.identity,
     appview: createAppview({ url: found.appviewUrl, fetch: globalThis.fetch, writer, now, log }),
-    mirrors: createMirrors(join(found.dataDir, 'mirrors')),
+    mirrors: createMirrors(join(found.folder.path, 'mirrors')),
     now,
     nextKey: () => keys.next(),
-    instance: randomUUID(),
+    instance: found.folder.instance,
     version: readVersion(),
     git: git.version,
     settings,
@@ -138,6 +138,7 @@ export async function createRunner(
     await new Promise<void>(resolve => (server === undefined ? resolve() : server.close(() => resolve())))
     server?.closeAllConnections()
     found.fetch.close()
+    found.folder.release()
   }
 
   const runner: Runner = {

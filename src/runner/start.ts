@@ -7,6 +7,7 @@ import type { PasswordSession } from '../atproto/password-session.ts'
 import { asWebFetch } from '../atproto/web-fetch.ts'
 import { isLoopbackHost } from '../config/values.ts'
 import type { RunnerConfig } from './config.ts'
+import { type Folder, openFolder } from './folder.ts'
 import { readSecrets, type Secrets } from './secrets.ts'
 import { openSession } from './session.ts'
 import { words } from './words.ts'
@@ -21,7 +22,8 @@ export interface Found {
   appviewUrl: string
   /** By repository. */
   secrets: Secrets
-  dataDir: string
+  /** Held until it is released. */
+  folder: Folder
 }
 
 /** What is asked of the account's server at most, in bytes and milliseconds. */
@@ -70,11 +72,15 @@ async function find(
   servers.add(appviewUrl)
   if (config['--executor'] === 'host' && config['--i-trust-every-author'] && ![...servers].every(isLoopback))
     return { ok: false, fault: words.hostOffLoopback }
-  const dataDir = resolve(config.KNOTLESS_DATA)
+  const folder = openFolder(resolve(config.KNOTLESS_DATA))
+  if (folder === undefined) return { ok: false, fault: words.folderHeld }
   const web = asWebFetch(fetch, bounds)
-  const opened = await openSession({ fetch: web, dataDir, did, pds, password: config.KNOTLESS_PASSWORD })
-  if (!opened.ok) return { ok: false, fault: words.logInFailed(opened.said) }
-  return { ok: true, found: { did, session: opened.session, fetch, identity, repos, appviewUrl, secrets, dataDir } }
+  const opened = await openSession({ fetch: web, dataDir: folder.path, did, pds, password: config.KNOTLESS_PASSWORD })
+  if (!opened.ok) {
+    folder.release()
+    return { ok: false, fault: words.logInFailed(opened.said) }
+  }
+  return { ok: true, found: { did, session: opened.session, fetch, identity, repos, appviewUrl, secrets, folder } }
 }
 
 async function accountOf(identity: Identity, name: string): Promise<Did | undefined> {
