@@ -62,7 +62,7 @@ export async function confirm(ctx: ReadsContext, stores: Stores, given: Confirmi
       readPulls(pulls),
       gather(repos, AT_ONCE, async repo => {
         const isAgain = queued.some(pull => pull.pull.value.head.repo === repo && again.has(pull.pull.uri))
-        sources.set(repo, await stores.sources.read(repo, { maxAgeMs: isAgain ? 0 : stores.lately() }))
+        sources.set(repo, await stores.sources.read(repo, { looks: stores.looks, maxAgeMs: isAgain ? 0 : stores.lately() }))
       }),
     ])
     facts = withSources(withEntries(withPulls(facts, found), looked), sources)

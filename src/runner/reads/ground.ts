@@ -9,6 +9,7 @@ import { readStanding } from '../../queue/transfer.ts'
 import type { RepositoryView } from '../../queue/view.ts'
 import type { Ground, Source } from '../types.ts'
 import { type Confirmed, confirm } from './confirm.ts'
+import type { Look, Looks } from './looks.ts'
 import { membersOf, readMembers } from './members.ts'
 import { asUpstream, patienceMs, settled, within } from './patience.ts'
 import { sourceOf } from './sources.ts'
@@ -38,6 +39,8 @@ export interface GroundMemory {
   refs: Map<AtUri, Source>
   /** By any address of a repository, the one that was asked for. */
   asked: Map<string, AtUri>
+  /** How accounts were when they were read for the last pass, by the address that was asked for. */
+  looked: Map<AtUri, Map<Did, Look>>
   isIndexAway: boolean
 }
 
@@ -51,12 +54,27 @@ export interface Asked {
 export async function gatherGround(ctx: ReadsContext, stores: Stores, memory: GroundMemory, asked: Asked): Promise<Gathered> {
   const index = await readIndex(ctx, memory, asked.repo)
   const known = index === undefined ? undefined : addressOf(readStanding(index, ctx.now()).governing.uri)
-  const first = await gatherAt(ctx, stores, memory, { ...asked, repo: known ?? asked.repo }, known === asked.repo ? index : undefined)
+  const looked = new Map<Did, Look>()
+  const seeing = { ...stores, looks: noting(stores.looks, looked) }
+  const first = await gatherAt(ctx, seeing, memory, { ...asked, repo: known ?? asked.repo }, known === asked.repo ? index : undefined)
   // It moved, and the index had not heard of that: the record at the new address governs. One hop.
-  const done = typeof first === 'string' ? await gatherAt(ctx, stores, memory, { ...asked, repo: first }, undefined) : first
+  const done = typeof first === 'string' ? await gatherAt(ctx, seeing, memory, { ...asked, repo: first }, undefined) : first
   if (typeof done === 'string') throw new UpstreamError('bad-answer', asked.repo, 'the repository moves on and on')
-  for (const address of done.kept.addresses) memory.asked.set(address, asked.repo)
+  const home = memory.asked.get(asked.repo) ?? asked.repo
+  for (const address of done.kept.addresses) memory.asked.set(address, home)
+  memory.looked.set(home, looked)
   return done
+}
+
+function noting(looks: Looks, looked: Map<Did, Look>): Looks {
+  return {
+    ...looks,
+    async look(did, options) {
+      const look = await looks.look(did, options)
+      looked.set(did, look)
+      return look
+    },
+  }
 }
 
 /** What the index has; where it does not answer, what the last pass had (NOT-1: the fresh reads are made all the same). */

@@ -5,6 +5,7 @@ import type { Head } from '../planner/types.ts'
 import type { Ground, Reads, Source } from '../types.ts'
 import { createFlights } from './flights.ts'
 import { type GroundMemory, gatherGround, type Kept } from './ground.ts'
+import type { Look } from './looks.ts'
 import { didsOf } from './members.ts'
 import { readReruns } from './reruns.ts'
 import { headAt } from './sources.ts'
@@ -18,6 +19,8 @@ export interface RunnerReads extends Reads {
   accountsOf(ground: Ground): Did[]
   /** What is remembered of accounts, for the doors: what they notice is not read twice. */
   readonly stores: Stores
+  /** How an account was when it was read for the last pass over a repository, by the address that was asked for. */
+  lookedAt(repo: AtUri, did: Did): Look | undefined
   /** The repository that was asked for, by any of its addresses (HON-4). */
   askedAs(address: string): AtUri | undefined
 }
@@ -26,7 +29,14 @@ const AT_ONCE = 16
 
 export function createReads(ctx: ReadsContext): RunnerReads {
   const stores = createStores(ctx)
-  const memory: GroundMemory = { facts: new Map(), spent: new Set(), refs: new Map(), asked: new Map(), isIndexAway: false }
+  const memory: GroundMemory = {
+    facts: new Map(),
+    spent: new Set(),
+    refs: new Map(),
+    asked: new Map(),
+    looked: new Map(),
+    isIndexAway: false,
+  }
   const flights = createFlights(ctx, stores)
   const kept = new WeakMap<Ground, Kept>()
 
@@ -50,7 +60,7 @@ export function createReads(ctx: ReadsContext): RunnerReads {
       const server = unconfirmed.get(pull.uri)
       if (server !== undefined) return [pull.uri, { state: 'unreadable', server }]
       if (addresses.has(repo)) return [pull.uri, headAt(own, repo, branch)]
-      const source = of.sources.get(repo) ?? (await stores.sources.read(repo, { maxAgeMs: stores.lately() }))
+      const source = of.sources.get(repo) ?? (await stores.sources.read(repo, { looks: stores.looks, maxAgeMs: stores.lately() }))
       return [pull.uri, headAt(source, repo, branch)]
     })
     return new Map(found)
@@ -73,6 +83,7 @@ export function createReads(ctx: ReadsContext): RunnerReads {
       return didsOf([...keptOf(of).members, ...queued.map(({ pull }) => pull.did), ...holders])
     },
     stores,
+    lookedAt: (repo, did) => memory.looked.get(memory.asked.get(repo) ?? repo)?.get(did),
     askedAs: address => memory.asked.get(address),
   }
 }

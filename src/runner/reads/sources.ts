@@ -12,15 +12,15 @@ import { asUpstream, patienceMs, within } from './patience.ts'
 
 export interface Sources {
   /** The git state of a repository that holds heads, as its account has it; looked at again when what is known is older than `maxAgeMs` (BLD-4). */
-  read(repo: string, options: { maxAgeMs: number }): Promise<Source>
+  read(repo: string, options: { looks: Looks; maxAgeMs: number }): Promise<Source>
 }
 
 /** Git states are remembered while their accounts' revisions stay (NOT-6). */
-export function createSources(ctx: { reader: Reader; looks: Looks; now: () => number }): Sources {
-  const { reader, looks, now } = ctx
+export function createSources(ctx: { reader: Reader; now: () => number }): Sources {
+  const { reader, now } = ctx
   const known = new LRUCache<string, { rev: string; source: Source }>({ max: 20_000 })
 
-  async function read(repo: string, { maxAgeMs }: { maxAgeMs: number }): Promise<Source> {
+  async function read(repo: string, { looks, maxAgeMs }: { looks: Looks; maxAgeMs: number }): Promise<Source> {
     const address = parseAtUri(repo)
     if (address === undefined) return { state: 'gone' }
     const { did, rkey } = address

@@ -30,7 +30,7 @@ export function createStores(ctx: ReadsContext): Stores {
   let interval = (): number => ctx.settings.noticeMs
   return {
     looks,
-    sources: createSources({ reader, looks, now }),
+    sources: createSources({ reader, now }),
     queue: createCollection({ reader, now, collection: 'dev.knotless.queue', pick: ofKind.queue }),
     states: createCollection({ reader, now, collection: 'dev.knotless.state', pick: ofKind.state }),
     pulls: createCollection({ reader, now, collection: 'dev.knotless.pull', pick: ofKind.pull }),
