@@ -3,6 +3,8 @@ export type StepSaid =
   | { at: 'start'; step: number; retry: number }
   /** `memory`: processes ended for want of memory so far; `processes`: times that no process could be started. */
   | { at: 'end'; step: number; retry: number; code: number; memory: number; processes: number }
+  /** The files are in place, or are not: the exit code of what put them there. */
+  | { at: 'tree'; code: number }
 
 const sign = '\x1e'
 const longestLine = 200
@@ -94,6 +96,7 @@ function readLine(text: string): StepSaid | undefined {
   const numbers = rest.map(Number)
   if (numbers.some(n => !Number.isSafeInteger(n) || n < 0)) return undefined
   const [step = 0, retry = 0, code = 0, memory = 0, processes = 0] = numbers
+  if (at === 'tree' && numbers.length === 1) return { at, code: step }
   if (at === 'start' && numbers.length === 2) return { at, step, retry }
   if (at === 'end' && numbers.length === 5) return { at, step, retry, code, memory, processes }
   return undefined

@@ -11,6 +11,8 @@ export interface Progress {
   step?: StepParts | undefined
   /** The end of a step that was said last. */
   ended?: (StepSaid & { at: 'end' }) | undefined
+  /** The exit code of what put the files in place, where the script does. */
+  tree?: number | undefined
   /** Steps that passed on a retry (REA-3). */
   retried: StepParts[]
 }
@@ -48,6 +50,10 @@ export function createTranscript(job: Job, limits: OutputLimits, tooMuch: () => 
   }
 
   function take(said: StepSaid): void {
+    if (said.at === 'tree') {
+      progress.tree = said.code
+      return
+    }
     const { run: command = '' } = steps[said.step - 1] ?? {}
     const parts: StepParts = { step: said.step, of: steps.length, command }
     if (said.at === 'start') {
