@@ -16,7 +16,7 @@ test('without flags: the usual folder, the usual port, samples and runner', () =
     port: 2590,
     reset: false,
     delegation: true,
-    idle: [],
+    settings: {},
   })
 })
 
@@ -32,7 +32,7 @@ test('every flag is taken', () => {
     reset: true,
     readyFile: 'r',
     delegation: false,
-    idle: ['--batch', '--depth', '--notice', '--executor'],
+    settings: { batch: '50', depth: '1', notice: '5s', executor: 'host' },
   })
 })
 
@@ -50,6 +50,8 @@ test('a wrong flag gets one line that names it', () => {
     ['--batch', '--batch', '51'],
     ['--depth', '--depth', '3'],
     ['--notice', '--notice', 'soon'],
+    ['--notice', '--notice', '0'],
+    ['--notice', '--notice', '2h'],
     ['--executor', '--executor', 'moon'],
     ['--empty', '--empty=yes'],
     ['here', 'here'],

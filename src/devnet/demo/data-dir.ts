@@ -7,7 +7,7 @@ import { readJson } from '../keys.ts'
 
 const kept = z.object({ secret: z.string().min(32), port: z.int() })
 
-/** What the network and the server keep in the demo's folder. Nothing else in it is ever thrown away. */
+/** What the network, the server and the runner keep in the demo's folder. Nothing else in it is ever thrown away. */
 const ours = [
   'plc.sqlite',
   'plc.sqlite-wal',
@@ -24,6 +24,8 @@ const ours = [
   'network.json',
   'server',
   'server.log',
+  'runner',
+  'runner.log',
 ]
 
 /** The demo's folder, held by this process alone. */

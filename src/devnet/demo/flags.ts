@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util'
+import { parseDuration } from '../../workflows/duration.ts'
+
+const MINUTE = 60_000
 
 /** What the demo was asked for. */
 export interface Flags {
@@ -12,8 +15,16 @@ export interface Flags {
   reset: boolean
   readyFile?: string
   delegation: boolean
-  /** Given, but of no effect yet: what the flag belongs to is not part of the demo. */
-  idle: string[]
+  /** For the runner, as they are given on. */
+  settings: RunnerFlags
+}
+
+/** What the runner is told, where the demo is told so. */
+export interface RunnerFlags {
+  batch?: string | undefined
+  depth?: string | undefined
+  notice?: string | undefined
+  executor?: 'docker' | 'host' | undefined
 }
 
 /** The demo's ports by the server's: PLC directory, PDS and Jetstream lie 8, 7 and 6 below it. */
@@ -37,7 +48,7 @@ const options = {
 /** What `knotless demo --help` prints. */
 export const usage = `Usage: knotless demo [FLAGS]
 
-A local atproto network (PLC directory, PDS, Jetstream), the server, accounts and a sample repository, all on this machine alone.
+A local atproto network (PLC directory, PDS, Jetstream), the server, a runner, accounts and a sample repository, all on this machine alone.
 It runs until Ctrl-C; a second start finds everything as it was.
 
   --empty             network, server and accounts, but no sample repositories
@@ -50,7 +61,7 @@ It runs until Ctrl-C; a second start finds everything as it was.
   --batch N           pulls in a batch, 1 to 50
   --depth N           batches at a time, 1 or 2
   --notice TIME       how often the runner looks by itself, such as 30s
-  --executor KIND     docker or host: where checks run`
+  --executor KIND     where checks run: docker, in containers, or host, on this machine itself; by default the container engine that answers`
 
 /** Parses the demo's arguments. `fault` is one line that names the flag and what it wants. */
 export function parseFlags(args: readonly string[]): Flags | { fault: string } {
@@ -68,7 +79,6 @@ export function parseFlags(args: readonly string[]): Flags | { fault: string } {
   if (values['ready-file'] === '') return { fault: 'knotless demo: --ready-file wants a path' }
   const wrong = runnerFault(values)
   if (wrong !== undefined) return { fault: `knotless demo: ${wrong}` }
-  const idle = (['batch', 'depth', 'notice', 'executor'] as const).filter(name => isGiven(values[name]))
   return {
     help: values.help,
     empty: values.empty,
@@ -78,7 +88,7 @@ export function parseFlags(args: readonly string[]): Flags | { fault: string } {
     reset: values.reset,
     ...(values['ready-file'] === undefined ? {} : { readyFile: values['ready-file'] }),
     delegation: !values['no-delegation'],
-    idle: idle.map(name => `--${name}`),
+    settings: settingsOf(values),
   }
 }
 
@@ -91,13 +101,25 @@ function runnerFault(values: ReturnType<typeof parse>): string | undefined {
   const size = batch === undefined ? 1 : wholeNumber(batch)
   if (size === undefined || size < 1 || size > 50) return `--batch wants a number from 1 to 50, not "${batch}"`
   if (depth !== undefined && depth !== '1' && depth !== '2') return `--depth wants 1 or 2, not "${depth}"`
-  if (notice !== undefined && !/^[1-9][0-9]{0,4}(ms|s|m|h)?$/.test(notice)) return `--notice wants a time such as 30s, not "${notice}"`
+  const every = notice === undefined ? MINUTE : parseDuration(asDuration(notice))
+  if (every === undefined || every < 1_000 || every > 60 * MINUTE)
+    return `--notice wants a time from 1s to 1h, such as 30s, not "${notice}"`
   if (executor !== undefined && executor !== 'docker' && executor !== 'host') return `--executor wants docker or host, not "${executor}"`
   return undefined
 }
 
-function isGiven(value: string | boolean | undefined): boolean {
-  return value !== undefined && value !== false
+function settingsOf({ batch, depth, notice, executor }: ReturnType<typeof parse>): RunnerFlags {
+  return {
+    ...(batch === undefined ? {} : { batch }),
+    ...(depth === undefined ? {} : { depth }),
+    ...(notice === undefined ? {} : { notice: asDuration(notice) }),
+    ...(executor === 'docker' || executor === 'host' ? { executor } : {}),
+  }
+}
+
+/** A number alone is one of seconds. */
+function asDuration(text: string): string {
+  return /^[0-9]+$/.test(text) ? `${text}s` : text
 }
 
 function wholeNumber(text: string): number | undefined {

@@ -5,14 +5,18 @@ import { type Network, startNetwork } from '../network.ts'
 import { freePort, PortTaken, portIsFree } from '../ports.ts'
 import { type People, seedPeople, seedSamples } from '../seed.ts'
 import { type DataDir, openDataDir } from './data-dir.ts'
+import { chooseExecutor } from './executor.ts'
 import { type Flags, portsBelow } from './flags.ts'
 import { samplesIndexed } from './indexed.ts'
 import { describeNetwork, writeNetworkFile } from './network-file.ts'
 import { easyPassword } from './password.ts'
+import { startRunner } from './runner-process.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
 import { words } from './words.ts'
 
 const readyMs = 60_000
+/** How long the runner's first pass is waited for. */
+const runnerMs = 30_000
 
 /** What the demo needs of its surroundings. */
 export interface Surroundings {
@@ -58,7 +62,7 @@ async function run(flags: Flags, around: Surroundings, data: DataDir, stops: Arr
   data.keepPort(port)
 
   const quit = Promise.race([server.ended, around.stopped])
-  const ready = getReady(flags, around, network, server)
+  const ready = getReady(flags, around, network, server, stops)
   const early = await Promise.race([quit.then(said => ({ said })), ready.then(() => undefined)])
   // A stop in the midst of getting ready breaks it, and that is no fault.
   ready.catch(() => {})
@@ -72,21 +76,53 @@ async function run(flags: Flags, around: Surroundings, data: DataDir, stops: Arr
 }
 
 /** Makes accounts and samples while the server starts, then says where everything is. */
-async function getReady(flags: Flags, around: Surroundings, network: Network, server: ServerProcess): Promise<void> {
+async function getReady(
+  flags: Flags,
+  around: Surroundings,
+  network: Network,
+  server: ServerProcess,
+  stops: Array<() => Promise<void>>,
+): Promise<void> {
   const people = await seedPeople(network, easyPassword)
   const samples = flags.empty ? undefined : await seedSamples(network, people)
   await server.ready(readyMs)
   const delegated = await delegate(flags, server, people)
   const late = samples !== undefined && !(await samplesIndexed(server.url, samples))
+  const runner =
+    flags.runner && samples !== undefined ? await landing(flags, around, { network, server, people, stops }) : [words.withoutRunner]
   const file = describeNetwork(network, server, people, samples)
   writeNetworkFile(join(network.dataDir, 'network.json'), file)
   if (flags.readyFile !== undefined) writeNetworkFile(flags.readyFile, file)
   around.say(words.welcome(file, network.dataDir, !flags.delegation))
   around.say(delegated)
   if (late) around.say(words.notIndexed)
-  if (flags.runner && samples !== undefined) around.say(words.noRunner)
-  if (flags.idle.length > 0) around.say(words.idleFlags(flags.idle))
+  for (const line of runner) around.say(line)
   around.say(words.howToStop)
+}
+
+/** Starts the runner of the orchard's queue, and gives what is to be said of it. When it ends by itself the rest goes on without it. */
+async function landing(
+  flags: Flags,
+  around: Surroundings,
+  { network, server, people, stops }: { network: Network; server: ServerProcess; people: People; stops: Array<() => Promise<void>> },
+): Promise<string[]> {
+  const executor = await chooseExecutor(flags.settings.executor, process.env)
+  const repo = `${people.alice.handle}/orchard`
+  const runner = startRunner({ network, account: people.runner, serverUrl: server.url, repo, flags: flags.settings, executor })
+  let stopping = false
+  stops.push(() => {
+    stopping = true
+    return runner.stop()
+  })
+  const isThere = await runner.ready(runnerMs)
+  void runner.ended.then(said => {
+    if (!stopping) around.complain(`${said}\n${words.runnerGone}`)
+  })
+  return [
+    words.runs(executor, runner.logPath),
+    ...(executor.kind === 'host' ? [words.notIsolated(executor.why)] : []),
+    ...(isThere ? [] : [words.runnerSlow(runnerMs / 1000, runner.logPath)]),
+  ]
 }
 
 /** Lets the server write for alice, as she would on its settings page, unless that is left to whoever watches. Gives what is to be said of it. */

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { handles } from '../samples/people.ts'
+import type { ChosenExecutor } from './executor.ts'
 import type { NetworkFile } from './network-file.ts'
 
 const roles: Record<string, string> = {
@@ -17,8 +18,28 @@ export const words = {
   broke: 'The demo broke.',
   howToStop: 'Ctrl-C stops everything. A second start finds it as it was; --reset begins afresh.',
   notIndexed: 'The server has not read the sample repositories yet; its pages fill by themselves.',
-  noRunner: 'No runner is part of the demo yet: what is queued waits.',
-  idleFlags: (flags: readonly string[]) => `Of no effect yet, since the runner is not part of the demo: ${flags.join(', ')}.`,
+  withoutRunner: 'Without a runner what is queued waits.',
+  runs(executor: ChosenExecutor, logPath: string): string {
+    const where =
+      executor.kind === 'docker' ? `in containers${executor.image === undefined ? '' : ` of ${executor.image}`}` : 'on this machine'
+    return `runner.test lands what is queued in the orchard, and runs its checks ${where}; its log is ${logPath}.`
+  },
+  /** WHO-5. */
+  notIsolated(why: 'no-engine' | 'no-image' | undefined): string {
+    const since =
+      why === 'no-engine'
+        ? ', since no container engine answers'
+        : why === 'no-image'
+          ? ', since the container engine that answers has no image in which they can run (--executor docker fetches one)'
+          : ''
+    return `Those checks are not isolated${since}: they may do whatever you may, and every author is trusted. Queue nothing there that you did not read.`
+  },
+  runnerUnstarted: (why: string) => `The runner could not be started: ${why}`,
+  runnerEnded: (how: string, logPath: string, last: string) =>
+    `The runner ended (${how}); its log is ${logPath}${last === '' ? '' : `:\n${last}`}`,
+  runnerGone: 'What is queued waits until a second start; everything else goes on.',
+  runnerSlow: (seconds: number, logPath: string) =>
+    `The runner has not gone through the orchard after ${seconds} s; it goes on trying, and its log is ${logPath}.`,
   delegated: (server: string) =>
     `alice.test lets the server write for her, by a grant of two weeks that each start renews: ${server}/settings shows it and takes it back.`,
   notDelegated: (server: string) =>
@@ -72,7 +93,11 @@ function tries(file: NetworkFile, dataDir: string, delegating: boolean): string[
   return [
     'Try:',
     ...(delegating ? [`  As alice.test, give the delegation on ${file.server}/settings: the rest is refused until then.`] : []),
-    '  As bob.test, open two pulls and add each to the merge queue: 1st and 2nd of 2. Take the first out again.',
+    '  As bob.test, add these to the merge queue, one after the other, and watch its page:',
+    '    “Label trees by variety as well as by number” and “Warn of frost from two degrees down” land; the first closes the issue.',
+    '    “Show harvest weights in pounds …” is ejected by its pre-flight, with the log one click away.',
+    '    “Rename spacing_of to spacing_dm” and “Plan hedges …” pass alone and fail together: halving finds the second.',
+    '  Add both pulls about water: they are in conflict, and the second is ejected, naming the first.',
     '  Open “Rootstocks: say how high they grow, in feet”: it cannot be added, and its box names the file that conflicts.',
     '  As mallory.test, open any of them: its box says who may add it.',
     `  As bob.test, merge the pull of ${file.server}/${handles.alice}/almanac, which names no runner: the button is on its page.`,

@@ -49,7 +49,7 @@ export function orchardPulls(issue: string): readonly SamplePull[] {
       author: 'bob',
       fork: false,
       title: 'Show harvest weights in pounds where people expect pounds',
-      body: 'The visitors from overseas asked for it.\n\n(Its own `test` fails: the totals are still expected in kilograms.)',
+      body: 'The visitors from overseas asked for it.\n\n(Fails alone, in its `check` already: a line of the table has no pounds.)',
     },
     {
       branch: 'rename-spacing',
