@@ -1,7 +1,7 @@
 /** One landing: everything read again, what is intended put on record, one push, and what it did put on record (LND-1 to LND-12). */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import type { Mirror } from '../../git/mirror.ts'
-import { refName } from '../../git/ref-names.ts'
 import { type SpentBranch, spentBranches } from '../../queue/spent.ts'
 import type { NotLanded } from '../planner/types.ts'
 import type { Ground, Landing } from '../types.ts'
@@ -94,7 +94,7 @@ export function createLand(deps: LandingDeps, open: OpenLandings, repair: Repair
     const taken = new Set(first.now.map(one => one.issue))
     const rest = [...closings.now, ...closings.later].filter(one => !taken.has(one.issue))
     await record(now.ground, intent, rest)
-    return { ok: true, moved: await movedGround(now.ground, batch, spent) }
+    return { ok: true, moved: await movedGround(now.ground, pulls) }
   }
 
   /** The lease for long enough, and room in the record. `kept`: an earlier try's intent for this very tip. */
@@ -176,28 +176,26 @@ export function createLand(deps: LandingDeps, open: OpenLandings, repair: Repair
     const next = nextClosings({ now: [...rest], later: [] }).now
     if (rest.length > 0) ctx.log.info(words.issuesLeft, { repo: ground.repo, branch: intent.branch, tip: intent.tip, left: rest.length })
     const following = next.length === 0 ? undefined : { ...intent, issues: closingsOf(ctx, next) }
-    const done = await recordLanding(ctx, book, { repo: ground.repo, intent, next: following, fresh: true })
+    const merged = intent.pulls.filter(({ pull }) => ground.view.pulls.get(pull)?.state === 'merged')
+    const skip = new Set(merged.map(({ pull }) => String(pull)))
+    const done = await recordLanding(ctx, book, { repo: ground.repo, intent, next: following, skip, fresh: true })
     if (done.ok) open.remove(ground.repo, intent.tip)
     else ctx.log.warn(words.notRecorded, { repo: ground.repo, branch: intent.branch, tip: intent.tip, said: done.said })
   }
 
-  async function movedGround(ground: Ground, batch: Batch, spent: readonly SpentBranch[]): Promise<Ground> {
-    try {
-      const pulls = batch.members.map(member => member.pull)
-      return (await reads.again(ground, pulls)).ground
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error
-      return patched(ground, batch, spent)
+  /** The repository as it is afterwards. It has landed, so that a server that does not answer now is asked again, and for less. */
+  async function movedGround(ground: Ground, pulls: readonly string[]): Promise<Ground> {
+    const ways = [async () => (await reads.again(ground, pulls)).ground, async () => (await reads.again(ground, [])).ground]
+    for (const [tried, way] of [...ways, ...ways].entries()) {
+      try {
+        if (tried >= ways.length) await sleep(1_000)
+        return await way()
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error
+      }
     }
+    throw new UpstreamError('timeout', ground.owner, words.landedUnread)
   }
 
   return land
-}
-
-/** The ground as the landing made it, where it cannot be read now. */
-function patched(ground: Ground, batch: Batch, spent: readonly SpentBranch[]): Ground {
-  const gone = new Set(spent.map(one => refName(one.branch)))
-  const name = refName(batch.branch)
-  const refs = ground.refs.refs.filter(row => !gone.has(row.name)).map(row => (row.name === name ? { ...row, commit: batch.tip } : row))
-  return { ...ground, refs: { ...ground.refs, refs } }
 }

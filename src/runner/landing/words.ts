@@ -25,5 +25,6 @@ export const words = {
   notStack: (commit: string) => `commit ${commit.slice(0, 7)} is not what was checked`,
   gone: 'it is not queued any more under that key',
   noKey: 'no key greater than the others can be made',
+  landedUnread: 'it has landed, and the repository could not be read again',
   unread: (why: string) => `it could not be read again: ${why}`,
 } as const
