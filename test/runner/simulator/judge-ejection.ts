@@ -25,7 +25,7 @@ export function judgeEjection(world: World, seen: Snapshot, order: Eject): void 
   said(world, order, about)
   const decision = `${order.key} ${order.why.key}`
   if (world.facts.decided.has(decision)) return
-  world.facts.decided.add(decision)
+  world.facts.decided.add(decision).add(order.key)
   const wrong = unjust(world, seen, order, pull)
   if (wrong !== undefined) throw new Broken('5 innocent', `${about}, but ${wrong}`)
 }

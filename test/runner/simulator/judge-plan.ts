@@ -83,7 +83,7 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
     if (waiting.key >= last) break
     if (asked.has(waiting.key) || flying.has(waiting.key) || !ready(seen, waiting)) continue
     if (told(world, seen, waiting.key) || world.facts.ejected.has(waiting.key) || world.facts.landed.has(waiting.key)) continue
-    if (world.facts.left.has(waiting.key) || isOut(world, waiting)) continue
+    if (world.facts.left.has(waiting.key) || world.facts.decided.has(waiting.key) || isOut(world, waiting)) continue
     throw wrong('6 order', `${waiting.key} was ready and queued before ${last}`)
   }
 }
@@ -127,8 +127,8 @@ export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Act
   const at = line.findIndex(({ id }) => id === order.id)
   const batch = line[at]
   if (batch === undefined) {
-    // A batch whose landing nobody was told of may be dropped; one that never was in flight may not.
-    if (before.batches.some(({ id }) => id === order.id)) return
+    // A batch whose landing nobody was told of may be dropped, and one that was only built; one that never was may not.
+    if (before.batches.some(({ id }) => id === order.id) || before.memory.asked?.id === order.id) return
     throw new Broken('MOV-4 drop', `batch ${order.id} is dropped, and is not in flight`)
   }
   const upTo = line.slice(0, at + 1)
@@ -150,17 +150,24 @@ export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Act
   const just =
     (cause === 'branch-moved' && (why.moved || why.refused)) ||
     (cause === 'pull-moved-on' && why.out) ||
-    ((cause === 'batch-failed' || cause === 'no-verdict') && why.failed) ||
+    ((cause === 'batch-failed' || cause === 'no-verdict') && (why.failed || why.refused)) ||
     (cause === 'landing-failed' && why.refused) ||
     (cause === 'not-lander' && (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease' || why.refused)) ||
     (cause === 'stopping' && seen.stopping)
   if (!just) throw new Broken('MOV-4 drop', `batch ${order.id} is dropped as ${order.cause}, which is not so`)
   count(world.facts, `drops: ${order.cause}`)
-  if (at === 0) world.facts.dropped.set(seen.branch, new Set(batch.members.map(member => member.key)))
+  if (at === 0) noteDropped(world, seen.branch, batch)
   if (cause === 'batch-failed' && at === 0 && batch.members.length > 1) {
     count(world.facts, 'halvings begun')
     world.facts.failed.set(seen.branch, { members: batch.members, tip: batch.base, handMoves: world.facts.handMoves })
   }
+}
+
+/** Those of a batch may be built again without others; so may what is left of them after a half of it. */
+function noteDropped(world: World, branch: string, { members }: Batch): void {
+  const before = world.facts.dropped.get(branch)
+  if (before !== undefined && members.every(({ key }) => before.has(key))) return
+  world.facts.dropped.set(branch, new Set(members.map(({ key }) => key)))
 }
 
 function sound(line: Line, seen: Snapshot, about: string): void {

@@ -58,6 +58,7 @@ function gateway(world: World, intent: Intent, dice: Dice): NotLanded | undefine
 function note(world: World, intent: Intent, refused: NotLanded): void {
   const { facts } = world
   count(facts, `landings refused: ${refused.why}`)
+  world.trace?.push(`    refused: ${refused.why}${'keys' in refused ? ` ${refused.keys.join(' ')}` : ''}`)
   if (refused.why === 'head-moved' || refused.why === 'head-unreadable') {
     for (const key of refused.keys) facts.headRefused.set(key, (facts.headRefused.get(key) ?? 0) + 1)
   }
@@ -71,7 +72,7 @@ function note(world: World, intent: Intent, refused: NotLanded): void {
 /** Lands a batch, or says why not. `step` is called before and after the intent, the push and the states. */
 export function land(world: World, name: string, batch: Batch, dice: Dice, step: Step): Result {
   // An intent that is still there comes first (LND-8).
-  repair(world, name, dice)
+  repair(world, dice)
   const { base, generation, tip, members } = batch
   const intent: Intent = { branch: name, generation, base, tip, members }
   const refuse = (refused: NotLanded): Result => {
@@ -108,16 +109,16 @@ function push(world: World, intent: Intent): void {
 function writeStates(world: World, intent: Intent): void {
   for (const member of intent.members) {
     const pull = world.byUri.get(member.pull)
-    if (pull !== undefined) write(world, pull, { by: lander, what: 'merged', commit: member.commit })
+    if (pull !== undefined) write(world, pull, { by: lander, what: 'merged', branch: intent.branch, commit: member.commit })
   }
   world.intent = undefined
 }
 
-/** LND-8: what an intent that was found leads to; undefined when there is none for this branch. */
-export function repair(world: World, name: string, dice: Dice): Result | undefined {
+/** LND-8: what an intent that was found leads to; undefined when there is none. */
+export function repair(world: World, dice: Dice): Result | undefined {
   const { intent } = world
-  if (intent === undefined || intent.branch !== name) return undefined
-  const branch = branchOf(world, name)
+  if (intent === undefined) return undefined
+  const branch = branchOf(world, intent.branch)
   if (branch.generation === intent.generation && isOn(branch, intent.tip)) {
     count(world.facts, 'repairs: states written')
     writeStates(world, intent)

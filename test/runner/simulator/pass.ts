@@ -28,7 +28,7 @@ class BrokeOff extends Error {}
 const brokeOff = new BrokeOff()
 
 /** More turns than any sound plan takes in one pass. */
-const turnsAtMost = 80
+const turnsAtMost = 400
 
 interface Turn {
   world: World
@@ -36,8 +36,8 @@ interface Turn {
   dice: Dice
   reading: Reading
   step: Step
+  /** A landing was refused in this pass. */
   refused: boolean
-  stood: boolean
 }
 
 /** Makes a pass over a branch. Gives the last plan; undefined when the pass broke off. Throws `Broken`. */
@@ -54,7 +54,7 @@ export function pass(world: World, name: string, dice: Dice, faults: Faults): Pl
   const groups = faults.breaksAt > 0 ? new Map(mine.groups) : mine.groups
   const told = faults.breaksAt > 0 ? new Set(world.facts.toldEjected) : world.facts.toldEjected
   try {
-    return turns({ world, name, dice, reading: undefined, step, refused: false, stood: false }, mine)
+    return turns({ world, name, dice, reading: undefined, step, refused: false }, mine)
   } catch (err) {
     if (!(err instanceof BrokeOff)) throw err
     count(world.facts, `broken off: ${faults.how}`)
@@ -88,14 +88,13 @@ function turns(turn: Turn, mine: Kept): Plan {
   const { world, name, dice } = turn
   let results: Result[] = []
   const idle = world.standBy?.why === 'not-lander' || world.standBy?.why === 'lease'
-  const repaired = idle || world.stopping ? undefined : repair(world, name, dice)
+  const repaired = idle || world.stopping ? undefined : repair(world, dice)
   if (repaired !== undefined) {
     results.push(repaired)
     turn.step(world)
   }
-  turn.reading = read(world, dice)
+  turn.reading = read(world, name, dice)
   let seen = snapshot(world, name, turn.reading, dice)
-  turn.stood = seen.standBy !== undefined
   for (let n = 0; n < turnsAtMost; n++) {
     const before: Line = mine.line
     reviewFailed(world, seen)
@@ -104,17 +103,17 @@ function turns(turn: Turn, mine: Kept): Plan {
     for (const result of results) if (result.of === 'eject' && result.ok) world.facts.toldEjected.add(`${name} ${result.key}`)
     mine.line = plan.line
     if (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease') world.facts.failed.delete(name)
-    if (plan.actions.length === 0) {
-      judgeQuiet(world, seen, plan)
-      forget(mine)
-      return plan
-    }
     results = []
     for (const action of plan.actions) {
       turn.step(world)
       const result = carryOut(turn, mine, seen, before, action)
       if (result !== undefined) results.push(result)
       turn.step(world)
+    }
+    if (results.length === 0) {
+      judgeQuiet(world, again(turn, seen, results), plan)
+      forget(mine)
+      return plan
     }
     seen = again(turn, seen, results)
   }
@@ -142,7 +141,7 @@ function carryOut(turn: Turn, mine: Kept, seen: Snapshot, before: Line, action: 
   switch (action.do) {
     case 'eject': {
       judgeEjection(world, seen, action)
-      return eject(world, dice, action)
+      return eject(world, name, dice, action)
     }
     case 'build':
       judgeBuild(world, seen, mine.line, action)
@@ -175,12 +174,12 @@ function batchOf(mine: Kept, action: Action & { id: number }): Line['batches'][n
   return batch
 }
 
-function eject(world: World, dice: Dice, order: Action & { do: 'eject' }): Result {
+function eject(world: World, name: string, dice: Dice, order: Action & { do: 'eject' }): Result {
   const fails = !world.still && dice.chance(world.climate.trouble)
   // The answer to a write may be lost though it was made.
   if (!fails || dice.chance(0.4)) {
     const pull = world.byUri.get(order.pull)
-    if (pull !== undefined) write(world, pull, { by: lander, what: 'ejected', ends: order.key })
+    if (pull !== undefined) write(world, pull, { by: lander, what: 'ejected', branch: name, ends: order.key })
     world.facts.ejected.add(order.key)
     count(world.facts, `ejected: ${order.kind}, ${order.why.key}`)
   }

@@ -12,6 +12,7 @@ export interface Rec {
   by: string
   what: What
   ends?: string | undefined
+  /** The new target; or, of what the lander writes, the branch. */
   branch?: string | undefined
   commit?: string | undefined
   sawHead?: string | undefined

@@ -10,9 +10,9 @@ export type Reading = ((rec: Rec) => boolean) | undefined
 
 /**
  * Makes the reads of a pass: each account's may fail, and then the index stands, which lags. The
- * owner must answer; of its own records the lander never reads less than it read before (`floor`).
+ * owner must answer; of its own records the lander never reads less than it read before (`floor`), nor less than what it wrote about another branch.
  */
-export function read(world: World, dice: Dice): Reading {
+export function read(world: World, name: string, dice: Dice): Reading {
   if (world.still || world.climate.lag === 0 || !dice.chance(0.5)) {
     world.floor = world.seq
     return undefined
@@ -24,7 +24,7 @@ export function read(world: World, dice: Dice): Reading {
   }
   if (!upTo.has(lander)) world.floor = world.seq
   if (upTo.size === 0) return undefined
-  return rec => rec.seq <= (upTo.get(rec.by) ?? Number.POSITIVE_INFINITY)
+  return rec => rec.seq <= (upTo.get(rec.by) ?? Number.POSITIVE_INFINITY) || (rec.by === lander && rec.branch !== name)
 }
 
 function headOf(pull: Pull): Head {
