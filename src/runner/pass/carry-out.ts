@@ -178,7 +178,6 @@ async function land(parts: Parts, doing: Doing, { id }: Do<'land'>): Promise<{ r
     parts.ctx.log.warn('not landed', { ...about, ...why })
     return { result: { of: 'land', id, ...landed } }
   }
-  parts.ctx.log.info('landed', about)
   parts.others.landed(tip)
   groups.delete(id)
   return { result: { of: 'land', id, ok: true }, ground: landed.moved }
