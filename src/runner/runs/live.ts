@@ -10,7 +10,10 @@ export interface Live {
 }
 
 /** Sends output on. `offset` is where a piece starts in the log, in bytes; what came faster than it could be sent is missing between two pieces. */
-export function createLive(send: (offset: number, text: string) => void, bounds: typeof liveBounds = liveBounds): Live {
+export function createLive(
+  send: (offset: number, text: string) => void,
+  bounds: Record<keyof typeof liveBounds, number> = liveBounds,
+): Live {
   let held: Buffer = Buffer.alloc(0)
   let offset = 0
   let timer: NodeJS.Timeout | undefined

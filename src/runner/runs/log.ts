@@ -38,7 +38,7 @@ export function createRunLog(bounds: { head: number; tail: number } = logBounds)
       head.push(Uint8Array.from(first))
       headBytes += first.length
     }
-    const rest = piece.subarray(first.length)
+    const rest = piece.subarray(Math.max(first.length, piece.length - bounds.tail))
     if (rest.length === 0) return
     tail.push(Uint8Array.from(rest))
     tailBytes += rest.length

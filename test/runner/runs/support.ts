@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { gunzipSync } from 'node:zlib'
 import { createGuardedFetch } from '../../../src/atproto/guarded-fetch.ts'
 import { createIdentity } from '../../../src/atproto/identity.ts'
-import { type AtUri, type Did, parseAtUri, parseDid } from '../../../src/atproto/ids.ts'
+import { type Did, parseAtUri, parseDid } from '../../../src/atproto/ids.ts'
 import { createReader } from '../../../src/atproto/reader.ts'
 import { createTidClock } from '../../../src/atproto/tid.ts'
 import type { DevAccount } from '../../../src/devnet/account.ts'
@@ -16,7 +16,7 @@ import { createRuns, type OwnRuns, type RunsOptions } from '../../../src/runner/
 import type { Chosen, Executor, Ground, Job, JobEnd, Subject } from '../../../src/runner/types.ts'
 import { parseWorkflow } from '../../../src/workflows/parse.ts'
 import type { Workflow } from '../../../src/workflows/workflow.ts'
-import { History } from '../../queue/support.ts'
+import { History, type Did as MadeUpDid } from '../../queue/support.ts'
 import { until } from '../../support/until.ts'
 
 export const checks = 'dev.knotless.check'
@@ -266,4 +266,12 @@ export async function logOf(account: DevAccount, check: Record<string, unknown>)
   return gunzipSync(Buffer.concat(parts)).toString()
 }
 
-export type { AtUri }
+/** An account's DID, of the method that every account here has. */
+export function plc({ did }: Pick<DevAccount, 'did'>): MadeUpDid {
+  assert.ok(isPlc(did))
+  return did
+}
+
+function isPlc(did: string): did is MadeUpDid {
+  return did.startsWith('did:plc:')
+}
