@@ -52,7 +52,7 @@ function buildOnBranch(turn: Turn): Turn {
 export function fillsUntil({ seen }: Turn, ready: readonly Waiting[]): number | undefined {
   const { batch, waitMs } = seen.settings
   const [oldest] = ready
-  if (oldest === undefined || ready.length >= batch) return undefined
+  if (oldest === undefined || ready.length >= batch || waitMs === 0) return undefined
   const until = oldest.queuedAt + waitMs
   return until > seen.now ? until : undefined
 }

@@ -78,6 +78,8 @@ export interface Scene {
   /** Why pulls are left out of a stack, by name and, where it matters, by base. */
   left: (name: string, base: string) => LeftOut | undefined
   tree: (commit: string) => string
+  /** The head that a stack fetches; undefined: the one that was read. */
+  fetched: (name: string) => string | undefined
   building: { ok: true } | { ok: false; said: string }
   filing: { ok: true } | { ok: false; blame?: { workflow: string; pull: string } }
   landing: (id: number) => { ok: true } | ({ ok: false } & NotLanded)
@@ -97,6 +99,10 @@ export interface Scene {
   names(): string[]
   change(name: string, over: Partial<Waiting>): void
   leave(name: string): void
+  /** Queued at the back. */
+  join(name: string): void
+  /** Somebody else's push, or a branch made again. */
+  move(commit: string, generation?: number): void
 }
 
 export function createScene(names: string, over: Partial<Scene> = {}): Scene {
@@ -114,6 +120,7 @@ export function createScene(names: string, over: Partial<Scene> = {}): Scene {
     runs: new Map(),
     starts: () => [run('filed')],
     left: () => undefined,
+    fetched: () => undefined,
     tree: commit => `tree ${commit}`,
     building: { ok: true },
     filing: { ok: true },
@@ -132,6 +139,12 @@ export function createScene(names: string, over: Partial<Scene> = {}): Scene {
     },
     leave(name) {
       scene.queue = scene.queue.filter(one => nameOf(one.pull) !== name)
+    },
+    join(name) {
+      scene.queue = [...scene.queue, waiting(name, { queuedAt: scene.now })]
+    },
+    move(commit, generation = 1) {
+      scene.tip = { commit, generation }
     },
     ...over,
   }
@@ -222,8 +235,9 @@ function build(scene: Scene, { id, base, candidates, most }: Extract<Action, { d
     const why = scene.left(nameOf(pull), base)
     if (why !== undefined) left.set(key, why)
     else if (head.state === 'at') {
-      const commit = `${members.at(-1)?.commit ?? base}+${head.commit}`
-      members.push({ pull, entry, key, head: head.commit, commit, tree: scene.tree(commit) })
+      const fetched = scene.fetched(nameOf(pull)) ?? head.commit
+      const commit = `${members.at(-1)?.commit ?? base}+${fetched}`
+      members.push({ pull, entry, key, head: fetched, commit, tree: scene.tree(commit) })
     }
   }
   const last = members.at(-1)
