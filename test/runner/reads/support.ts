@@ -143,11 +143,18 @@ export function viewOf(ground: Ground, pull: OpenedPull) {
 }
 
 let last = 0
+let writer = 0
 
 /** Keys of now, each after the one before. */
-export function key(ms = Date.now()): string {
-  last = Math.max(ms, last + 1)
+export function key(): string {
+  last = Math.max(Date.now(), last + 1)
   return tidAt(last)
+}
+
+/** A key of that time, never the same twice. */
+export function keyAt(ms: number): string {
+  writer = (writer + 1) % 1024
+  return tidAt(ms, writer)
 }
 
 /** This runner has made no runs. */
