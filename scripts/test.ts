@@ -2,13 +2,14 @@
  * `npm test`: the checks, then every test of test/ and e2e/ in processes of their own, two at a time. Arguments are parts of file names to run
  * only those (`npm test -- queue/`). Ends with one line, `N passed, N failed`, and exits 1 when anything failed.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { findBrowser } from './browser.ts'
 import { root, runChecks } from './checks.ts'
+import { findTestEngine, shareTestEngine } from './engine.ts'
 
 const wanted = process.argv.slice(2)
 if (wanted.some(word => word.startsWith('-'))) {
@@ -49,7 +50,16 @@ async function runTests(paths: string[], concurrency: number): Promise<void> {
 if (wanted.length === 0) {
   for (const { ok } of await runChecks()) counts[ok ? 'passed' : 'failed']++
 }
-await runTests(files('test', '.test.ts'), Math.min(2, availableParallelism()))
+const tests = files('test', '.test.ts')
+// One engine for all; what is broken off by a signal cleans up as well.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+const engine = tests.some(path => readFileSync(path, 'utf8').includes('support/engine.ts')) ? await findTestEngine() : undefined
+shareTestEngine(engine)
+try {
+  await runTests(tests, Math.min(2, availableParallelism()))
+} finally {
+  await engine?.close()
+}
 const browserTests = files('e2e', '.e2e.ts')
 if (browserTests.length > 0) {
   const browser = findBrowser()

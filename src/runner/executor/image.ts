@@ -1,4 +1,5 @@
 import type Docker from 'dockerode'
+import { z } from 'zod'
 import { answered, faultOf, statusOf } from './engine.ts'
 
 export type ImageFound =
@@ -29,10 +30,7 @@ export function createImages(engine: Docker, options: { pull: 'missing' | 'never
     const full = fullName(name)
     try {
       const stream = await answered(engine.pull(full), options.pullMs)
-      await answered(
-        new Promise<void>((done, fail) => engine.modem.followProgress(stream, error => (error === null ? done() : fail(error)))),
-        options.pullMs,
-      )
+      await answered(fetched(engine, stream), options.pullMs)
     } catch (error) {
       const found = failed(error)
       return found.ok || found.why !== 'missing' ? found : { ...found, why: saysMissing(found.said) ? 'missing' : 'unfetched' }
@@ -65,6 +63,23 @@ export function fullName(name: string): string {
   const host = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')
   const path = host ? name : rest.length === 0 ? `docker.io/library/${name}` : `docker.io/${name}`
   return /[:@]/.test(path.slice(path.lastIndexOf('/'))) ? path : `${path}:latest`
+}
+
+const pulledEvents = z.array(z.unknown())
+const pullError = z.object({ error: z.string() })
+
+/** Settled when a fetch has ended. Rejects with what went wrong: some engines say it as one more event. */
+function fetched(engine: Docker, stream: NodeJS.ReadableStream): Promise<void> {
+  return new Promise((done, fail) => {
+    engine.modem.followProgress(stream, (error, events: unknown) => {
+      if (error !== null) return fail(error)
+      for (const event of pulledEvents.safeParse(events).data ?? []) {
+        const said = pullError.safeParse(event).data?.error
+        if (said !== undefined) return fail(new Error(said))
+      }
+      done()
+    })
+  })
 }
 
 function failed(error: unknown): ImageFound {

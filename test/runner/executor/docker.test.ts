@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createDockerExecutor, type DockerOptions } from '../../../src/runner/executor/docker.ts'
 import { openEngine } from '../../../src/runner/executor/engine.ts'
+import { writeTar } from '../../../src/runner/executor/tar.ts'
 import type { Executor, Job, JobEnd } from '../../../src/runner/types.ts'
 import { noEngine, testEngine } from '../../support/engine.ts'
 import { until } from '../../support/until.ts'
 import { createTrees, type JobParts, jobOf, make, quietLog, untimed } from './jobs.ts'
+import { startRegistry } from './registry.ts'
 
 const MB = 2 ** 20
 const engine = await testEngine()
@@ -176,7 +178,7 @@ test('CHK-7 a disk that is nearly full is no verdict, and more files than a run 
   assert.match(tmp.text, /No space left on device/)
 })
 
-test('CHK-7 an image that does not exist is a verdict, as is one that has no shell or none that is named', { skip }, async () => {
+test('CHK-7 an image that does not exist is a verdict, as is one that has no shell or none that is named', { skip }, async t => {
   const none = await run({ steps: ['true'], workflow: { image: 'knotless.invalid/none:1' } })
   assert.deepEqual(none.end, {
     end: 'error',
@@ -185,6 +187,18 @@ test('CHK-7 an image that does not exist is a verdict, as is one that has no she
   assert.match(none.text, /^The image knotless.invalid\/none:1 was not found/)
   const unnamed = await run({ steps: ['true'] }, open({ image: undefined }))
   assert.deepEqual(unnamed.end, { end: 'error', summary: 'The workflow names no image, and this runner has none for such workflows.' })
+  const { host, close } = await startRegistry(writeTar([{ name: 'file', bytes: Buffer.from('x'), mode: 0o644, owner: 0 }]))
+  t.after(close)
+  const pulling = open({ pull: 'missing' })
+  const unfit = await run({ steps: ['true'], workflow: { image: `${host}/there:1` } }, pulling)
+  assert.deepEqual(unfit.end, { end: 'error', summary: `The image ${host}/there:1 cannot run a workflow: it needs sh and tar.` })
+  await openEngine(engine?.socketPath ?? '')
+    .getImage(`${host}/there:1`)
+    .remove()
+  const gone = await run({ steps: ['true'], workflow: { image: `${host}/gone:1` } }, pulling)
+  assert.deepEqual(gone.end, { end: 'error', summary: `The image ${host}/gone:1 was not found. It is named by "image" in the workflow.` })
+  const name = await run({ steps: ['true'], workflow: { image: 'No..Name' } }, pulling)
+  assert.equal(name.end.end === 'error' && name.end.verdict, undefined)
 })
 
 test('CHK-7 an image whose registry does not answer is no verdict', { skip }, async () => {
