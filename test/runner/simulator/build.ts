@@ -7,8 +7,8 @@ import type { World } from './world.ts'
 
 type Build = Action & { do: 'build' }
 
-/** Carries a `build` out. */
-export function build(world: World, order: Build, dice: Dice): Result {
+/** Carries a `build` on a branch out. */
+export function build(world: World, name: string, order: Build, dice: Dice): Result {
   const base = world.commits.get(order.base)
   if (base === undefined || (!world.still && dice.chance(world.climate.trouble))) {
     count(world.facts, 'builds in trouble')
@@ -23,6 +23,8 @@ export function build(world: World, order: Build, dice: Dice): Result {
     const out = leftOut(world, base, at, stacked, candidate.pull)
     if (out !== undefined) {
       left.set(candidate.key, out)
+      // A half that is not whole finds nobody.
+      if (world.facts.failed.get(name)?.members.some(member => member.key === candidate.key)) world.facts.failed.delete(name)
       world.facts.left.set(candidate.key, { left: out, base: order.base, under: order.under })
       continue
     }

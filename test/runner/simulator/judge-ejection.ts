@@ -23,11 +23,43 @@ export function judgeEjection(world: World, seen: Snapshot, order: Eject): void 
   if (world.facts.landed.has(order.key)) throw new Broken('3 once', `${about}, but landed`)
   if (world.facts.toldEjected.has(`${seen.branch} ${order.key}`)) throw new Broken('3 once', `${about} again`)
   said(world, order, about)
-  const decision = `${order.key} ${order.why.key}`
-  if (world.facts.decided.has(decision)) return
-  world.facts.decided.add(decision).add(order.key)
+  // One that was asked for before may have been written, whatever was answered.
+  const asked = `asked ${order.key}`
+  if (lasting.has(order.why.key) || world.facts.decided.has(asked)) return
+  world.facts.decided.add(asked)
   const wrong = unjust(world, seen, order, pull)
-  if (wrong !== undefined) throw new Broken('5 innocent', `${about}, but ${wrong}`)
+  if (wrong !== undefined) throw new Broken('5 innocent', `${about}, but ${wrong} any more`)
+}
+
+/** Reasons that hold from when they were found; all others must hold when it is ejected. */
+const lasting: ReadonlySet<string> = new Set([
+  'alone',
+  'halving',
+  'together',
+  'timeout',
+  'draft',
+  'head-moved',
+  'head-unread',
+  'not-filed',
+  'no-delegation',
+  'gateway',
+])
+
+/** Judges what a planner decides, when it decides it: it may be asked for later only. Throws `Broken`. */
+export function judgeDecisions(world: World, seen: Snapshot, owed: readonly Eject[]): void {
+  for (const order of owed) {
+    const decision = `${order.key} ${order.why.key}`
+    if (world.facts.decided.has(decision)) continue
+    world.facts.decided.add(decision).add(order.key)
+    const pull = world.byUri.get(order.pull)
+    const wrong = pull === undefined ? 'there is no such pull' : unjust(world, seen, order, pull)
+    if (wrong !== undefined) {
+      throw new Broken(
+        '5 innocent',
+        `${pull?.title ?? order.pull}, queued as ${order.key}, is to be ejected (${order.kind}, ${order.why.key}), but ${wrong}`,
+      )
+    }
+  }
 }
 
 function said(world: World, order: Eject, about: string): void {

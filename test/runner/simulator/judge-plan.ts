@@ -20,7 +20,7 @@ function stillSuspect(world: World, seen: Snapshot): readonly string[] | undefin
   for (const member of failed.members) {
     const waiting = seen.queue.find(one => one.key === member.key)
     if (waiting === undefined || waiting.head.state !== 'at' || waiting.head.commit !== member.head) return undefined
-    if (told(world, seen, member.key) || world.facts.ejected.has(member.key)) return undefined
+    if (told(world, seen, member.key) || world.facts.ejected.has(member.key) || world.facts.decided.has(member.key)) return undefined
   }
   return failed.members.map(member => member.key)
 }

@@ -4,7 +4,7 @@ import type { Action, Line, Plan, Result, Snapshot } from '../../../src/runner/p
 import { build } from './build.ts'
 import type { Dice } from './dice.ts'
 import { Broken, count } from './facts.ts'
-import { judgeEjection } from './judge-ejection.ts'
+import { judgeDecisions, judgeEjection } from './judge-ejection.ts'
 import { judgeBuild, judgeDrop, judgeQuiet, reviewFailed } from './judge-plan.ts'
 import { land, repair, type Step } from './landing.ts'
 import { drop, file, fly, recover } from './runs.ts'
@@ -61,6 +61,7 @@ export function pass(world: World, name: string, dice: Dice, faults: Faults): Pl
     world.trace?.push(`    the pass breaks off: ${faults.how}`)
     world.floor = world.seq
     world.facts.failed.delete(name)
+    if (faults.how !== 'given-up') world.facts.decided.clear()
     if (faults.how === 'killed') restart(world)
     else if (faults.how === 'given-up-whole') {
       world.facts.toldEjected = told
@@ -80,6 +81,7 @@ export function restart(world: World): void {
   recover(world)
   world.facts.toldEjected = new Set()
   world.facts.failed.clear()
+  world.facts.decided.clear()
   world.floor = world.seq
   world.stopping = false
 }
@@ -102,6 +104,7 @@ function turns(turn: Turn, mine: Kept): Plan {
     count(world.facts, 'plans')
     for (const result of results) if (result.of === 'eject' && result.ok) world.facts.toldEjected.add(`${name} ${result.key}`)
     mine.line = plan.line
+    judgeDecisions(world, seen, plan.line.memory.owed)
     if (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease') world.facts.failed.delete(name)
     results = []
     for (const action of plan.actions) {
@@ -145,7 +148,7 @@ function carryOut(turn: Turn, mine: Kept, seen: Snapshot, before: Line, action: 
     }
     case 'build':
       judgeBuild(world, seen, mine.line, action)
-      return build(world, action, dice)
+      return build(world, name, action, dice)
     case 'file':
       return file(world, batchOf(mine, action), name, dice)
     case 'fly':
