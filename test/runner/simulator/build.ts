@@ -23,8 +23,6 @@ export function build(world: World, name: string, order: Build, dice: Dice): Res
     const out = leftOut(world, base, at, stacked, candidate.pull)
     if (out !== undefined) {
       left.set(candidate.key, out)
-      // A half that is not whole finds nobody.
-      if (world.facts.failed.get(name)?.members.some(member => member.key === candidate.key)) world.facts.failed.delete(name)
       world.facts.left.set(candidate.key, { left: out, base: order.base, under: order.under })
       continue
     }
@@ -39,9 +37,18 @@ export function build(world: World, name: string, order: Build, dice: Dice): Res
     stacked.push({ member, branch: pull.headBranch })
     world.facts.left.delete(key)
   }
+  noteHalf(world, name, members, left)
   count(world.facts, 'builds')
   if (order.under !== undefined) count(world.facts, 'builds ahead')
   return { of: 'build', id: order.id, ok: true, stack: members.length === 0 ? null : { tip: at.id, tree: treeId(at.tree), members }, left }
+}
+
+/** A half that is not whole, or has other heads, finds nobody: what failed is no longer what there is. */
+function noteHalf(world: World, name: string, members: readonly Member[], left: ReadonlyMap<string, LeftOut>): void {
+  const failed = world.facts.failed.get(name)
+  if (failed === undefined) return
+  const isOther = (key: string, head: string) => left.has(key) || members.some(member => member.key === key && member.head !== head)
+  if (failed.members.some(({ key, head }) => isOther(key, head))) world.facts.failed.delete(name)
 }
 
 function leftOut(

@@ -105,11 +105,12 @@ function turns(turn: Turn, mine: Kept): Plan {
     for (const result of results) if (result.of === 'eject' && result.ok) world.facts.toldEjected.add(`${name} ${result.key}`)
     mine.line = plan.line
     judgeDecisions(world, seen, plan.line.memory.owed)
+    for (const action of plan.actions) if (action.do === 'drop') judgeDrop(world, seen, before, action, turn.refused)
     if (seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease') world.facts.failed.delete(name)
     results = []
     for (const action of plan.actions) {
       turn.step(world)
-      const result = carryOut(turn, mine, seen, before, action)
+      const result = carryOut(turn, mine, seen, action)
       if (result !== undefined) results.push(result)
       turn.step(world)
     }
@@ -138,7 +139,7 @@ function forget(mine: Kept): void {
   for (const id of mine.groups.keys()) if (!mine.line.batches.some(batch => batch.id === id)) mine.groups.delete(id)
 }
 
-function carryOut(turn: Turn, mine: Kept, seen: Snapshot, before: Line, action: Action): Result | undefined {
+function carryOut(turn: Turn, mine: Kept, seen: Snapshot, action: Action): Result | undefined {
   const { world, name, dice } = turn
   world.trace?.push(`  ${said(action)}`)
   switch (action.do) {
@@ -157,7 +158,6 @@ function carryOut(turn: Turn, mine: Kept, seen: Snapshot, before: Line, action: 
       if (mine.line.batches[0]?.id !== action.id) throw new Broken('AHD-5 class', `batch ${action.id} is promoted and is not the lowest`)
       return undefined
     case 'drop':
-      judgeDrop(world, seen, before, action, turn.refused)
       drop(world, name, action.id)
       return undefined
     case 'land': {
