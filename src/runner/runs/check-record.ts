@@ -9,7 +9,7 @@ import { noCommit, pullCheckKey, pushCheckKey, queueCheckKey } from '../../workf
 import type { RunNow } from '../planner/types.ts'
 import type { JobEnd, Subject } from '../types.ts'
 
-const bounds = { summary: 10_000, cause: 1_000 } as const
+const bounds = { summary: 10_000, cause: 1_000, retried: 1_000, test: 2_000 } as const
 
 /** The key of a run's check (CHK-3, STO-10). `file` is the workflow's, `tid` the run's. */
 export function keyOf(repo: string, subject: Subject, run: { file: string; tid: string }): string {
@@ -65,7 +65,9 @@ export function endedRecord(record: CheckRecord, end: JobEnd, now: number): Chec
   if (end.end === 'cancelled') return cancelledRecord(record, checkWords.cancelled(), now)
   const summary = end.summary === '' ? {} : { summary: cutBytes(end.summary, bounds.summary) }
   const verdict = end.end === 'error' && end.verdict !== undefined ? { verdict: end.verdict } : {}
-  return { ...record, status: end.end, ...verdict, ...summary, finishedAt }
+  const again = end.end === 'error' ? [] : (end.retried ?? [])
+  const retried = again.length === 0 ? {} : { retried: again.slice(0, bounds.retried).map(test => ({ test: cutBytes(test, bounds.test) })) }
+  return { ...record, status: end.end, ...verdict, ...summary, ...retried, finishedAt }
 }
 
 /** A check that is cancelled; `cause` says why, in words (MOV-4). */

@@ -69,17 +69,17 @@ async function executed(deps: PerformDeps, run: Run, log: RunLog, live: Live | u
   const { ctx, counter } = deps
   const { group, workflow } = run
   if (workflow === undefined) return { end: 'error', verdict: 'other', summary: '' }
+  const onOutput = (bytes: Uint8Array) => {
+    log.add(bytes)
+    live?.add(bytes)
+  }
   const secrets = deps.secrets(group.repo)
-  for (const name of secretsMissing(group.subject, workflow, secrets)) log.line(checkWords.secretMissing(name))
+  for (const name of secretsMissing(group.subject, workflow, secrets)) onOutput(Buffer.from(`${checkWords.secretMissing(name)}\n`))
   const { repo, subject, trusted, gitDir } = group
   const { timeoutMs } = ctx.settings
   const job = jobOf({ id: ctx.nextKey(), repo, subject, workflow, trusted, gitDir, class: group.class ?? 'pull', timeoutMs, secrets })
   counter.began()
   try {
-    const onOutput = (bytes: Uint8Array) => {
-      log.add(bytes)
-      live?.add(bytes)
-    }
     return await deps.executor.run({ ...job, onOutput, signal: run.abort.signal })
   } catch (error) {
     ctx.log.error('executor-broke', { check: run.uri, error: error instanceof Error ? error.name : 'unknown' })

@@ -27,7 +27,7 @@ export interface RunsWorld {
   /** A runner's parts over an account. */
   runner(
     account: DevAccount,
-    more?: Partial<Pick<RunsOptions, 'secrets' | 'live' | 'slots'>> & { jobs?: number; isolated?: boolean },
+    more?: Partial<Pick<RunsOptions, 'secrets' | 'live' | 'slots'>> & { jobs?: number; isolated?: boolean; executor?: Executor },
   ): Promise<TestRunner>
   end(): Promise<void>
 }
@@ -109,7 +109,7 @@ export async function startRunsWorld(pds: PdsSettings = {}): Promise<RunsWorld> 
     const slots = more.slots ?? createSlots({ jobs: more.jobs ?? 4 })
     const runs = createRuns({
       ctx,
-      executor,
+      executor: more.executor ?? executor,
       slots,
       ring: (repo, why) => void rings.push({ repo, why }),
       ...(more.live === undefined ? {} : { live: more.live }),
