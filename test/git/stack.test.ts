@@ -8,8 +8,10 @@ import { openMergeLoop } from '../../src/git/merge-loop.ts'
 import { mergeTrees } from '../../src/git/merge-trees.ts'
 import { type Mirror, openMirror } from '../../src/git/mirror.ts'
 import { commitsNaming } from '../../src/git/named.ts'
+import { startProcessesBy } from '../../src/git/processes.ts'
 import { openQuarantineIn } from '../../src/git/quarantine.ts'
 import { openStack, type Stack, type Stacked, type StackOptions } from '../../src/git/stack.ts'
+import { openStarter } from '../../src/git/starter.ts'
 import { touchedBy } from '../../src/git/touched.ts'
 import { commit, git, newRepo, snapshot, tempDir, writeTree } from './support.ts'
 
@@ -257,6 +259,28 @@ test('GWY-14 a loop of merges gives the very trees and conflicts that each merge
   const late = await loop.merge(tip, base)
   assert.ok(late !== 'unsaid' && late.applies === null)
   assert.ok(!existsSync(join(mirror.dir, 'index')))
+})
+
+test('a small program that starts git for this one makes the same stack', async t => {
+  const mirror = await mirrorOf(t)
+  const base = commit(mirror.dir, 'main', { f: 'f' })
+  const ids = [0, 1].map(n => commit(mirror.dir, `p${n}`, { f: 'f', [`g${n}`]: 'g' }, { parents: [base] }))
+  const stacked = async () => {
+    const stack = await openStack(mirror, { base, committer: did, time })
+    assert.deepEqual((await added(stack, ids)).map(why), ['in', 'in'])
+    const commits = await stack.finish(() => false)
+    await stack.close()
+    return commits
+  }
+  const straight = await stacked()
+  const starter = await openStarter()
+  startProcessesBy(starter.start)
+  try {
+    assert.deepEqual(await stacked(), straight)
+  } finally {
+    startProcessesBy(undefined)
+    await starter.close()
+  }
 })
 
 test('a stack that is called off ends git, and says so', async t => {

@@ -18,19 +18,24 @@ export type BuilderContext = Pick<RunnerContext, 'mirrors' | 'reader' | 'identit
 
 /** The longest that the repository's own mirror may take, in milliseconds: its first time may bring a long history. */
 const OWN_MS = 600_000
+/** The longest that a build waits for a fork's. */
+const FORK_MS = 30_000
 
 type Order = Parameters<Builder['build']>[1]
 type Candidate = Order['candidates'][number]
 type Built = Awaited<ReturnType<Builder['build']>>
 
-/** Makes the builder of a runner. `close` ends downloads and upkeep that are on their way. */
-export function createBuilder(ctx: BuilderContext): Builder & { close(): Promise<void> } {
+/** Makes the builder of a runner. `close` ends downloads and upkeep that are on their way; `patienceMs`: how long a build waits for one fork, by default 30 s. */
+export function createBuilder(
+  ctx: BuilderContext,
+  { patienceMs = FORK_MS }: { patienceMs?: number } = {},
+): Builder & { close(): Promise<void> } {
   const brought = createBroughtMirrors(ctx)
   const checked = new LRUCache<string, true>({ max: 20_000 })
   /** Commits of stacks that were made: none is ever a stack's tip again (CHK-10). */
   const made = new LRUCache<string, true>({ max: 20_000 })
   const choose = createChooser()
-  const deps = { ctx, brought, checked }
+  const deps = { ctx, brought, checked, patienceMs }
 
   const bring: Builder['bring'] = ({ repo, stored }) => brought.bring(repo, stored, OWN_MS)
 

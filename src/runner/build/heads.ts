@@ -15,9 +15,8 @@ import type { LeftOut } from '../planner/types.ts'
 import type { Ground, Source } from '../types.ts'
 import type { BroughtMirrors } from './mirrors.ts'
 
-/** Forks brought up to date at the same time, and how long a build waits for them, in milliseconds. */
+/** Forks brought up to date at the same time. */
 const AT_ONCE = 4
-const PATIENCE_MS = 30_000
 
 /** Refusals that say nothing about a head: its server, or this machine. What this machine fails at keeps neither a pull out for good nor others from it. */
 const passing: ReadonlySet<GitRefusalCode> = new Set(['upstream-failed', 'blob-missing', 'rate-limited', 'failed'])
@@ -26,6 +25,8 @@ export interface HeadsDeps {
   ctx: Pick<RunnerContext, 'reader' | 'identity' | 'log'>
   brought: BroughtMirrors
   checked: CheckedHeads
+  /** How long a build waits for one fork, in milliseconds; it goes on coming. */
+  patienceMs: number
 }
 
 /** A head that is in the mirror, or why it is not. */
@@ -39,7 +40,7 @@ type Unusable = Exclude<Source, { state: 'read' }>
  * that is asked for, instead of where the branch is. A fork that stalls, lies or is too large leaves out its own pulls alone.
  */
 export async function findHeads(
-  { ctx, brought, checked }: HeadsDeps,
+  { ctx, brought, checked, patienceMs }: HeadsDeps,
   asked: { ground: Ground; mirror: Mirror; base: string; pulls: readonly { pull: PullView; at?: string | undefined }[] },
 ): Promise<FoundHead[]> {
   const { ground, mirror, base, pulls } = asked
@@ -66,7 +67,7 @@ export async function findHeads(
   async function openFork(repo: string): Promise<{ mirror: Mirror; refs: RefsRecord } | { left: LeftOut }> {
     const source = await sourceOf(repo)
     if (!('record' in source)) return { left: leftOf(source) }
-    const opened = await brought.bring(repo, source.record, PATIENCE_MS)
+    const opened = await brought.bring(repo, source.record, patienceMs)
     return opened.ok ? { mirror: opened.mirror, refs: source.refs } : { left: await leftBy(opened, repo) }
   }
 

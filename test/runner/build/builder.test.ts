@@ -6,8 +6,9 @@ import { buffer } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { archiveTree } from '../../../src/git/archive.ts'
 import type { Source } from '../../../src/runner/types.ts'
-import { commit, git, newRepo } from '../../git/support.ts'
+import { commit, git, makePack, newRepo } from '../../git/support.ts'
 import { baseFiles } from '../../server/gateway-world.ts'
+import { until } from '../../support/until.ts'
 import { type BuildWorld, built, candidatesOf, mirrorOf, startBuildWorld, tipOf } from './world.ts'
 
 let world: BuildWorld
@@ -152,6 +153,57 @@ test('BLD-4 a fork whose server does not give its packs is unreadable, and its s
   assert.deepEqual(left, { stalled: { why: 'unreadable', server: new URL(world.network.pdsUrl).host } })
   // It is tried again, and comes.
   assert.equal((await built(builder, ground, pulls)).stack?.members.length, 2)
+})
+
+test('BLD-4 a fork that stalls keeps nobody waiting, comes all the same, and is not waited for at the end', async () => {
+  const planted = await world.plant('slow')
+  const pulls = [
+    await planted.openPull({ branch: 'slow', files: { a: 'a' }, author: world.people.bob, fork: true }),
+    await planted.openPull({ branch: 'good', files: { b: 'b' } }),
+  ]
+  const ground = await world.ground(planted)
+  const builder = world.builder({}, { patienceMs: 100 })
+  await mirrorOf(builder, ground)
+  const stall = world.network.faults.add({ fault: 'stall', method: 'com.atproto.sync.getBlob' })
+  const { stack, left } = await built(builder, ground, pulls)
+  assert.equal(stack?.members.length, 1)
+  assert.equal(left.slow?.why, 'unreadable')
+  assert.equal((await built(builder, ground, pulls)).left.slow?.why, 'unreadable')
+  assert.equal(stall.hits(), 1)
+  stall.clear()
+  await until(async () => (await built(builder, ground, pulls)).stack?.members.length === 2, { what: 'the fork' })
+
+  const again = world.network.faults.add({ fault: 'stall', method: 'com.atproto.sync.getBlob' })
+  const other = world.builder()
+  const brought = other.bring(ground)
+  await until(() => again.hits() > 0, { what: 'the download' })
+  await other.close()
+  const ended = await brought
+  assert.equal(ended.ok || ended.code, 'upstream-failed')
+  again.clear()
+})
+
+test('STO-11 a fork that was refused is not downloaded again until its record changes', async () => {
+  const planted = await world.plant('refused')
+  const { mallory } = world.people
+  const pull = await planted.openPull({ branch: 'bad', files: { a: 'a' }, author: mallory, fork: true })
+  const bad = { bad: 'a'.repeat(40) }
+  await world.force(mallory, 'refused', bad, makePack(planted.gitDir, [planted.tip]))
+  let downloads = 0
+  const builder = world.builder({
+    reader: {
+      ...world.reader,
+      getBlob(...args) {
+        if (args[0] === mallory.did) downloads += 1
+        return world.reader.getBlob(...args)
+      },
+    },
+  })
+  const ground = await world.ground(planted)
+  for (let round = 0; round < 3; round++) assert.equal((await built(builder, ground, [pull])).left.bad?.why, 'hostile')
+  assert.equal(downloads, 1)
+  await world.force(mallory, 'refused', { bad: pull.head }, makePack(planted.gitDir, [pull.head]))
+  assert.equal((await built(builder, await world.ground(planted), [pull])).stack?.members.length, 1)
 })
 
 test('BLD-8 a pull that has nothing left to land names the commit that has it, if one does', async () => {

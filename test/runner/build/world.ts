@@ -28,7 +28,8 @@ export interface BuildWorld {
   people: GatewayWorld['people']
   plant(name: string, options?: PlantOptions): Promise<Planted>
   /** A builder over mirrors of its own; closed with the world. */
-  builder(more?: Partial<BuilderContext>): TestBuilder
+  builder(more?: Partial<BuilderContext>, options?: { patienceMs?: number }): TestBuilder
+  reader: Reader
   /** Everything about a repository as the accounts have it now. `sources` are read as well, unless they are given. */
   ground(planted: Planted, sources?: ReadonlyMap<string, Source>): Promise<Ground>
   /** Puts a refs record and packs into an account, whatever they are, as somebody with their own program would. */
@@ -52,10 +53,11 @@ export async function startBuildWorld(): Promise<BuildWorld> {
     people,
     lines,
     plant: (name, options = {}) => plantOn({ people, dir, indexed: () => Promise.resolve() }, name, options),
-    builder(more = {}) {
+    reader,
+    builder(more = {}, options = {}) {
       const log = createLog({ form: 'text', now: Date.now, write: line => lines.push(line) })
       const mirrors = createMirrors(join(dir, `mirrors-${builders.length}`))
-      const made = createBuilder({ mirrors, reader, identity, did: didOf(people.rigby.did), now: Date.now, log, ...more })
+      const made = createBuilder({ mirrors, reader, identity, did: didOf(people.rigby.did), now: Date.now, log, ...more }, options)
       builders.push(made)
       return made
     },
