@@ -19,7 +19,7 @@ export interface Batch {
 export type Judged = { may: true; there: boolean } | ({ may: false } & NotLanded)
 
 /** `did` is who lands. */
-export function judge(did: string, batch: Batch, now: { ground: Ground; heads: ReadonlyMap<string, Head> }): Judged {
+export function judge(did: string, batch: Batch, now: { ground: Pick<Ground, 'view' | 'refs'>; heads: ReadonlyMap<string, Head> }): Judged {
   const { ground, heads } = now
   const may = mayLand(ground.view, did, { queue: true, branch: batch.branch })
   if (!may.lands) return { may: false, why: 'not-lander' }
@@ -39,7 +39,7 @@ export function judge(did: string, batch: Batch, now: { ground: Ground; heads: R
 }
 
 /** Left, ejected, closed, merged, a draft, onto another branch, queued anew, or queued by somebody who no longer may. */
-function isOut({ view }: Ground, branch: string, member: Member): boolean {
+function isOut({ view }: Pick<Ground, 'view'>, branch: string, member: Member): boolean {
   const pull = view.pulls.get(member.pull)
   return pull === undefined || pull.state !== 'open' || pull.draft || pull.branch !== branch || pull.entry?.key !== member.key
 }
