@@ -18,6 +18,7 @@ export type WaitParts =
   | { for: 'unreadable'; pull: string; server: string; until: number }
   | { for: 'landing-again'; until: number; said: string }
   | { for: 'suspects'; left: number; of: number }
+  | { for: 'ejections'; pulls: number; until: number }
   | { for: 'workflows' }
   | { for: 'branch' }
 
@@ -40,6 +41,8 @@ export function waitWords(wait: WaitParts): Phrase {
       return say`A batch passed and could not land: ${sentence(wait.said)} It is tried again at ${at(wait.until)}.`
     case 'suspects':
       return say`A batch of ${wait.of} failed, so it is checked in halves: the cause is among ${count(wait.left, 'pull')}.`
+    case 'ejections':
+      return say`${count(wait.pulls, 'pull is', 'pulls are')} to be turned away, and the runner’s account could not record it: that is tried again at ${at(wait.until)}.`
     case 'workflows':
       return say`The workflows of the branch cannot be read now, so nothing is built.`
     case 'branch':

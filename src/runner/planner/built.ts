@@ -21,7 +21,7 @@ export function learnStack(turn: Turn, result: Built): Turn {
     (so, key) => {
       const left = result.left.get(key)
       const waiting = queuedAs(so, key)
-      return left === undefined || waiting === undefined ? so : leaveOut(so, waiting, left, asked)
+      return left === undefined || waiting === undefined ? so : leaveOut(so, waiting, left, asked, isFirst(key, asked, result.stack))
     },
     wentWell(answered, 'build'),
   )
@@ -53,7 +53,13 @@ function learnHalf(turn: Turn, asked: AskedStack, stack: Stack | null): Turn {
   return remember(owe(turn, leftByHalving(turn, waiting, suspects, last.head)), { suspects: null })
 }
 
-function leaveOut(turn: Turn, waiting: Waiting, left: LeftOut, asked: AskedStack): Turn {
+/** Whether nothing was stacked before it, so that it was tried on the base alone. */
+function isFirst(key: string, { keys }: AskedStack, stack: Stack | null): boolean {
+  const before = keys.slice(0, keys.indexOf(key))
+  return stack === null || !stack.members.some(member => before.includes(member.key))
+}
+
+function leaveOut(turn: Turn, waiting: Waiting, left: LeftOut, asked: AskedStack, first: boolean): Turn {
   const { branch } = turn.seen
   const head = left.head ?? headOf(waiting) ?? ''
   const eject = (kind: 'conflict' | 'empty' | 'other', why: EjectionParts) => owe(turn, ejection(waiting, head, kind, why))
@@ -67,7 +73,10 @@ function leaveOut(turn: Turn, waiting: Waiting, left: LeftOut, asked: AskedStack
       return eject('other', { key: 'hostile', detail: left.detail })
     case 'empty': {
       const on = left.commit === undefined ? {} : { commit: left.commit }
-      return asked.under === null ? eject('empty', { key: 'empty', branch, tip: asked.base, ...on }) : setAside(turn, waiting, asked)
+      // What it changes may be in those before it alone, and they may never land.
+      return asked.under === null && first
+        ? eject('empty', { key: 'empty', branch, tip: asked.base, ...on })
+        : setAside(turn, waiting, asked)
     }
     case 'conflict':
       return asked.under === null ? eject('conflict', conflict(turn, left, head, asked.base)) : setAside(turn, waiting, asked)

@@ -270,6 +270,8 @@ export type Wait =
   | { for: 'unreadable'; pull: string; server: string; until: number }
   | { for: 'landing-again'; until: number; said: string }
   | { for: 'suspects'; left: number; of: number }
+  /** Their ejections could not be written. */
+  | { for: 'ejections'; pulls: number; until: number }
   /** The workflows at the branch's tip cannot be read now; nothing is built. */
   | { for: 'workflows' }
   /** The branch is not there. */

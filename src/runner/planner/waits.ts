@@ -14,7 +14,7 @@ const MOST = 20
 
 /** In the order in which a person would want to know. */
 export function waitsOf(turn: Turn): Wait[] {
-  return [standBy, troubles, landing, suspects, checks, preflights, filling, unreadable].flatMap(waits => waits(turn))
+  return [standBy, troubles, ejections, landing, suspects, checks, preflights, filling, unreadable].flatMap(waits => waits(turn))
 }
 
 /** The earliest time, later than now, at which something is due. */
@@ -41,6 +41,11 @@ function troubles(turn: Turn): Wait[] {
   if (outsideBatches(turn).length === 0) return waits
   if (tip === null) return [...waits, { for: 'branch' }]
   return preflights === 'unknown' ? [...waits, { for: 'workflows' }] : waits
+}
+
+function ejections(turn: Turn): Wait[] {
+  const held = turn.memory.owed.flatMap(({ key }) => heldBy(turn, 'eject', key) ?? [])
+  return held.length === 0 ? [] : [{ for: 'ejections', pulls: held.length, until: Math.min(...held.map(({ until }) => until)) }]
 }
 
 function landing(turn: Turn): Wait[] {

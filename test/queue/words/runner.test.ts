@@ -47,6 +47,10 @@ const waits: Samples<WaitParts['for'], WaitParts> = {
     { for: 'suspects', left: 2, of: 8 },
     { for: 'suspects', left: 1, of: 2 },
   ],
+  ejections: [
+    { for: 'ejections', pulls: 1, until },
+    { for: 'ejections', pulls: 2, until },
+  ],
   workflows: [{ for: 'workflows' }],
   branch: [{ for: 'branch' }],
 }
