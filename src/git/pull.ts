@@ -5,7 +5,8 @@ import { mergeBase, missingCommit } from './merge.ts'
 import type { Mirror } from './mirror.ts'
 import type { ObjectsPlace } from './objects.ts'
 import { alternates } from './quarantine.ts'
-import type { GitRefusal } from './refusal.ts'
+import { type GitRefusal, refuse } from './refusal.ts'
+import { words } from './words.ts'
 
 export type { CommitRow } from './commits.ts'
 export type { Diff, DiffFile } from './diff.ts'
@@ -30,6 +31,17 @@ export async function commitsOf(
   const missing = await missingCommit(place, [input.tip, input.head])
   if (missing !== undefined) return missing
   return listCommits(place, [`${input.tip}..${input.head}`], input.limit ?? defaultCommits)
+}
+
+/** The first parent of a commit in a mirror. */
+export async function parentOf(mirror: Mirror, commit: string): Promise<{ ok: true; commit: string } | GitRefusal> {
+  const place = { dir: mirror.dir, env: {} }
+  const missing = await missingCommit(place, [commit])
+  if (missing !== undefined) return missing
+  const listed = await listCommits(place, [`${commit}^1`], 1)
+  if (!listed.ok) return listed
+  const [parent] = listed.commits
+  return parent === undefined ? refuse('unrelated', words.unrelated()) : { ok: true, commit: parent.commit }
 }
 
 /**

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { maintainMirror, wantsUpkeep } from '../../git/maintain.ts'
 import type { Mirror } from '../../git/mirror.ts'
 import { type GitRefusal, type GitRefusalCode, refuse } from '../../git/refusal.ts'
+import { tidyMirror, wantsTidying } from '../../git/tidy.ts'
 import { words } from '../../git/words.ts'
 import { ensureMirror } from '../../indexer/mirrors/ensure.ts'
 import type { RunnerContext } from '../context.ts'
@@ -47,9 +48,12 @@ export function createBroughtMirrors(ctx: Pick<RunnerContext, 'mirrors' | 'reade
   /** One mirror at a time, beside everything else. */
   function keepUp(mirror: Mirror, repo: string): void {
     upkeep = upkeep.then(async () => {
-      if (stopping.signal.aborted || !(await wantsUpkeep(mirror))) return
-      const done = await maintainMirror(mirror, ctx.now(), stopping.signal)
-      if (!done.ok && !stopping.signal.aborted) ctx.log.warn('mirror upkeep failed', { repository: repo, said: done.message })
+      if (stopping.signal.aborted) return
+      const tidied = (await wantsTidying(mirror)) ? await tidyMirror(mirror, ctx.now(), stopping.signal) : undefined
+      const kept = (await wantsUpkeep(mirror)) ? await maintainMirror(mirror, ctx.now(), stopping.signal) : undefined
+      for (const done of [tidied, kept]) {
+        if (done?.ok === false && !stopping.signal.aborted) ctx.log.warn('mirror upkeep failed', { repository: repo, said: done.message })
+      }
     })
     upkeep = upkeep.catch((error: unknown) => ctx.log.warn('mirror upkeep failed', { repository: repo, error }))
   }
