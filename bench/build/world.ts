@@ -31,6 +31,8 @@ export interface BuildWorld {
   repository: MadeRepository
   /** A pull that conflicts with the first one. */
   conflicting: Candidate
+  /** A pull that changes nothing on the branch; no commit there names it, so that all are looked at. */
+  landed: Candidate
   /** A git directory that reads the repository's objects and has none of its own. */
   freshMirror(): Promise<string>
   /** A builder that knows nothing yet, over a fresh mirror, and what it is to build. */
@@ -52,7 +54,7 @@ export async function makeBuildWorld(dir: string, size: Size): Promise<BuildWorl
   const done = await maintainMirror(await openMirror(repository.gitDir), Date.now())
   if (!done.ok) throw new Error(done.message)
   const opposed = await opposing(repository)
-  const heads = [...repository.heads, opposed]
+  const heads = [...repository.heads, opposed, repository.main]
   const refs = [
     { name: 'refs/heads/main', commit: repository.main, generation: 1 },
     ...heads.map((commit, n) => ({ name: `refs/heads/pull-${n}`, commit, generation: 1 })),
@@ -62,6 +64,7 @@ export async function makeBuildWorld(dir: string, size: Size): Promise<BuildWorl
     return { pull: `at://${owner}/dev.knotless.pull/${key}`, entry: `at://${owner}/dev.knotless.queue/${key}`, key }
   })
   const ground = groundOf(refs, candidates)
+  const none = { pull: '', entry: '', key: '' }
   let count = 0
 
   async function freshRoot(): Promise<{ root: string; path: string }> {
@@ -81,7 +84,8 @@ export async function makeBuildWorld(dir: string, size: Size): Promise<BuildWorl
 
   return {
     repository,
-    conflicting: candidates.at(-1) ?? { pull: '', entry: '', key: '' },
+    conflicting: candidates.at(-2) ?? none,
+    landed: candidates.at(-1) ?? none,
     freshMirror: async () => (await freshRoot()).path,
     async fresh() {
       const { root } = await freshRoot()
@@ -94,7 +98,7 @@ export async function makeBuildWorld(dir: string, size: Size): Promise<BuildWorl
       const builder = createBuilder({ mirrors: createMirrors(root), reader, identity, did, now: Date.now, log })
       const brought = await builder.bring(ground)
       if (!brought.ok) throw new Error(brought.message)
-      return { builder, ground, order: { base: repository.main, candidates: candidates.slice(0, -1), most: 8 } }
+      return { builder, ground, order: { base: repository.main, candidates: candidates.slice(0, -2), most: 8 } }
     },
   }
 }
