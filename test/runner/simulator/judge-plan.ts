@@ -71,7 +71,7 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
       candidate.head.state === 'at' &&
       !flown(world, candidate)
     ) {
-      throw wrong('PRE-3 ready', `the pre-flights of ${key} have not passed`)
+      throw wrong('PRE-3 ready', `the pre-flights of ${key} have not passed: ${JSON.stringify(candidate.flights)}`)
     }
   }
   const suspects = stillSuspect(world, seen)
@@ -83,15 +83,17 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
     if (waiting.key >= last) break
     if (asked.has(waiting.key) || flying.has(waiting.key) || !ready(seen, waiting)) continue
     if (told(world, seen, waiting.key) || world.facts.ejected.has(waiting.key) || world.facts.landed.has(waiting.key)) continue
-    if (world.facts.left.has(waiting.key) || world.facts.decided.has(waiting.key) || isOut(world, waiting)) continue
+    if (world.facts.left.has(waiting.key) || world.facts.decided.has(waiting.key) || isOut(world, seen.branch, waiting)) continue
     throw wrong('6 order', `${waiting.key} was ready and queued before ${last}`)
   }
 }
 
 /** Whether it is out, though this pass may not have read so. */
-function isOut(world: World, { pull, key }: Waiting): boolean {
+function isOut(world: World, branch: string, { pull, key }: Waiting): boolean {
   const found = world.byUri.get(pull)
-  return found === undefined || truth(world, found).entry?.key !== key
+  if (found === undefined) return true
+  const stands = truth(world, found)
+  return stands.entry?.key !== key || stands.draft || stands.branch !== branch
 }
 
 /** PRE-8: a run was asked for here, and there is nothing to show. */
@@ -200,7 +202,9 @@ export function judgeQuiet(world: World, seen: Snapshot, plan: Plan): void {
     if (out !== undefined) throw new Broken('MOV-2 moved on', `${about} batch ${batch.id} has ${out.key}, which is out`)
   }
   const waiting = seen.queue.find(one => one.flights !== 'unread' && !told(world, seen, one.key) && !world.facts.landed.has(one.key))
-  if (waiting !== undefined && line.batches.length === 0 && seen.tip !== null && plan.waits.length === 0) {
+  // What goes on at once needs no words.
+  const isSoon = plan.wakeAt !== undefined && plan.wakeAt <= seen.now + 5_000
+  if (waiting !== undefined && line.batches.length === 0 && seen.tip !== null && plan.waits.length === 0 && !isSoon) {
     throw new Broken('STA-4 waits', `${about} ${waiting.key} waits, and nothing says for what`)
   }
 }
