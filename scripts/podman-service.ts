@@ -44,6 +44,8 @@ export async function startPodman(dir: string): Promise<PodmanService | { why: s
   const log = openSync(join(dir, 'log'), 'a')
   const service = spawn('podman', [...folders(dir), 'system', 'service', '--time=0', `unix://${socketPath}`], {
     env: environment(dir),
+    // What watches over containers leaves files where it stands.
+    cwd: dir,
     stdio: ['ignore', log, log],
     detached: true,
   })

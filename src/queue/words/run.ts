@@ -25,7 +25,7 @@ export function commandWords(command: string): string {
 
 /** "4 GB", "512 MB", "1.5 GB". */
 export function sizeWords(bytes: number): string {
-  const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
+  const units = [bytes === 1 ? 'byte' : 'bytes', 'KB', 'MB', 'GB', 'TB']
   let value = bytes
   let unit = 0
   while (value >= 1024 && unit < units.length - 1) {
@@ -49,8 +49,9 @@ function plainName(text: string): string {
 export const runSummaries = {
   passed(ms: number, retried: readonly StepParts[]): string {
     if (retried.length === 0) return `Passed in ${span(ms)}.`
-    const names = retried.map(({ command }) => commandWords(command)).join('; ')
-    return `Passed in ${span(ms)}, ${count(retried.length, 'step')} on a retry: ${names}`
+    const names = retried.slice(0, 8).map(({ command }) => commandWords(command))
+    const more = retried.length > names.length ? [`${retried.length - names.length} more`] : []
+    return `Passed in ${span(ms)}, ${count(retried.length, 'step')} on a retry: ${[...names, ...more].join('; ')}`
   },
   failed(ms: number, parts: StepParts, code: number): string {
     return `Failed after ${span(ms)}${where(parts)}, with exit code ${code}${quoted(parts)}`
@@ -60,10 +61,10 @@ export const runSummaries = {
     return `Failed after ${span(ms)}${parts === undefined ? '' : where(parts)}: what runs the steps was ended${parts === undefined ? '' : `, at ${commandWords(parts.command)}`}`
   },
   outOfMemory(ms: number, parts: StepParts | undefined, bytes: number): string {
-    return `Ran out of memory after ${span(ms)}: a run here has ${sizeWords(bytes)}. It failed${inStep(parts)}`
+    return `Ran out of memory after ${span(ms)} (a run here has ${sizeWords(bytes)})${inStep(parts)}`
   },
   tooManyProcesses(ms: number, parts: StepParts | undefined, most: number): string {
-    return `Failed after ${span(ms)}: it reached the limit of ${most} processes${inStep(parts)}`
+    return `Failed after ${span(ms)}, having reached its limit of ${most} processes${inStep(parts)}`
   },
   tooMuchOutput(most: number, parts: StepParts | undefined): string {
     return `Ended since it printed more than ${sizeWords(most)}${inStep(parts)}`

@@ -16,11 +16,11 @@ export const labels = { run: 'dev.knotless.run', cache: 'dev.knotless.cache', id
 const shares = { high: 1024, low: 205 } as const
 
 /**
- * The container's own process: says every two seconds how full the disk of its work tree is. It cannot be ended from inside, and where no process can be
+ * The container's own process: says every second how full the disk of its work tree is. It cannot be ended from inside, and where no process can be
  * started it stays all the same.
  */
 const watchScript = `trap 'exec sleep 2147483647' EXIT
-while :; do df -Pk ${inside.root} | tail -n 1; sleep 2; done`
+while :; do df -Pk ${inside.root} | tail -n 1; sleep 1; done`
 
 /** The container of a run: its own user, no privileges, no network but where it is given, nothing of the host's, limits on all it takes. */
 export function containerOptions(run: {

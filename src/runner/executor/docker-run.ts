@@ -9,7 +9,7 @@ import type { Job, JobEnd, Log } from '../types.ts'
 import { type CacheMount, cacheMounts, inside } from './cache.ts'
 import { afterSteps, beforeSteps, containerOptions, openRoot, readDisk, runUser, skeleton } from './container.ts'
 import { endOf, noTree } from './ending.ts'
-import { answered, faultOf } from './engine.ts'
+import { answered, faultOf, saidOf } from './engine.ts'
 import type { RunLimits } from './limits.ts'
 import { mergeReports, reportGlob } from './report.ts'
 import { stepsScript } from './steps.ts'
@@ -31,6 +31,8 @@ export interface DockerRun {
 
 /** How long an ended container's output may take to end. */
 const lastOutputMs = 10_000
+/** How long an engine takes to know of a container that was ended. */
+const settleMs = 500
 
 /** Makes one run in a container of its own, which is gone afterwards. Never rejects for what an engine does. */
 export async function makeRun(run: DockerRun): Promise<JobEnd> {
@@ -69,6 +71,8 @@ export async function makeRun(run: DockerRun): Promise<JobEnd> {
     const code = await execSteps(run, made, mounts, transcript, watch)
     if (watch.stopped !== undefined) return endNow(null)
     if (code === 'no-tree') return noTree(false)
+    // A script that was killed may be the first sign of a container that is just being ended.
+    if (code === 137) await wait(settleMs)
     const { State } = await answered(made.inspect())
     // Somebody else ended it, such as an engine that was told to stop; or it was the largest when memory ran out.
     if (!State.Running && !State.OOMKilled) watch.stop('lost')
@@ -88,7 +92,7 @@ export async function makeRun(run: DockerRun): Promise<JobEnd> {
   function broken(error: unknown): JobEnd {
     if (watch.stopped !== undefined) return endNow(null)
     const said = error instanceof Error ? error.message : String(error)
-    run.log.warn('run broke', { run: job.id, said })
+    run.log.warn('run broke', { run: job.id, said: saidOf(error) })
     if (/executable file not found|stat .*sh: no such file/i.test(said))
       return { end: 'error', summary: runSummaries.unfitImage(image.name) }
     const fault = faultOf(error)

@@ -3,7 +3,7 @@ import { runLines, runSummaries } from '../../queue/words/run.ts'
 import type { Executor, Job, JobEnd, Log } from '../types.ts'
 import { labels } from './container.ts'
 import { makeRun } from './docker-run.ts'
-import { answered, faultOf, openEngine } from './engine.ts'
+import { answered, faultOf, openEngine, saidOf } from './engine.ts'
 import { createImages, type ImageFound } from './image.ts'
 import { limitsOf, type RunLimits } from './limits.ts'
 
@@ -43,7 +43,7 @@ export function createDockerExecutor(options: DockerOptions): Executor {
       left.delete(id)
     } catch (error) {
       if (faultOf(error) === 'missing') left.delete(id)
-      else log.warn('container of a run is left over', { container: id.slice(0, 12), said: said(error) })
+      else log.warn('container of a run is left over', { container: id.slice(0, 12), said: saidOf(error) })
     }
   }
 
@@ -71,7 +71,7 @@ export function createDockerExecutor(options: DockerOptions): Executor {
         job.onOutput(bytes)
       },
     }).catch((error: unknown): JobEnd => {
-      log.error('run broke', { run: job.id, said: said(error) })
+      log.error('run broke', { run: job.id, said: saidOf(error) })
       return { end: 'error', verdict: 'other', summary: runSummaries.other() }
     })
     // A log is never empty: one that began nothing says why.
@@ -118,8 +118,4 @@ function imageEnd(why: Exclude<ImageFound, { ok: true }>['why'], name: string): 
     case 'lost':
       return { end: 'error', verdict: 'executor-lost', summary: runSummaries.noEngine() }
   }
-}
-
-function said(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -44,8 +44,9 @@ export function endOf(run: {
     const names = retried.map(({ command }) => command)
     return { end: 'success', summary: runSummaries.passed(took, retried), report, ...(names.length > 0 ? { retried: names } : {}) }
   }
-  const memory = (ended?.memory ?? 0) > 0 || run.outOfMemory === true || (limits.enforced && killed(ended?.code ?? run.code))
-  if (memory) return { end: 'failure', summary: runSummaries.outOfMemory(took, step, limits.memoryBytes), report }
+  if (run.outOfMemory === true || lackedMemory(run, wholly)) {
+    return { end: 'failure', summary: runSummaries.outOfMemory(took, step, limits.memoryBytes), report }
+  }
   if ((ended?.processes ?? 0) > 0) return { end: 'failure', summary: runSummaries.tooManyProcesses(took, step, limits.processes), report }
   if (!wholly || ended.code === 0) return { end: 'failure', summary: runSummaries.broken(took, step), report }
   return { end: 'failure', summary: runSummaries.failed(took, step, ended.code), report }
@@ -57,7 +58,11 @@ export function noTree(full: boolean) {
   return { end: 'error', verdict: 'other', summary: runSummaries.noTree() } as const
 }
 
-/** Exit code of a process that was killed, or of a shell whose child was: where nobody else does it, the kernel did for want of memory. */
-function killed(code: number | null): boolean {
-  return code === 137
+/** Where nothing counts it: a process that was killed, where nobody else does that, was by the kernel. */
+function lackedMemory(
+  { code, progress: { ended }, limits }: { code: number | null; progress: Progress; limits: RunLimits },
+  wholly: boolean,
+): boolean {
+  if (wholly && ended?.memory !== undefined) return ended.memory > 0
+  return limits.enforced && (wholly ? ended?.code : code) === 137
 }

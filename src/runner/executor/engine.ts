@@ -45,3 +45,10 @@ export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('statusCode' in error)) return undefined
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }
+
+/** What an error says, for the log of a runner: no path, and nothing of an engine that does not answer but that. */
+export function saidOf(error: unknown): string {
+  if (faultOf(error) === 'lost') return 'the container engine does not answer'
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return error instanceof Error ? error.message : 'something that is no error'
+}

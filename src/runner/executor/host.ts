@@ -11,7 +11,7 @@ import { endTree, runVariable } from './process-tree.ts'
 import { mergeReports, readReports } from './report.ts'
 import { stepsScript } from './steps.ts'
 import { createTranscript } from './transcript.ts'
-import { putTree, saysFull } from './tree.ts'
+import { putTree } from './tree.ts'
 import { watchDisk, watchRun } from './watch.ts'
 
 export interface HostOptions {
@@ -40,8 +40,8 @@ export function createHostExecutor(options: HostOptions): Executor {
     try {
       return await runIn(folder, mark, job, limits)
     } catch (error) {
-      options.log.error('run broke', { run: job.id, said: said(error) })
-      if (saysFull(said(error))) return noTree(true)
+      options.log.error('run broke', { run: job.id, said: codeOf(error) })
+      if (codeOf(error) === 'ENOSPC') return noTree(true)
       return { end: 'error', verdict: 'other', summary: runSummaries.other() }
     } finally {
       await endTree(mark)
@@ -148,10 +148,11 @@ async function remove(folder: string, log: Log): Promise<void> {
       await gone()
     })
   } catch (error) {
-    log.warn('folder of a run is left over', { said: said(error) })
+    log.warn('folder of a run is left over', { said: codeOf(error) })
   }
 }
 
-function said(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+/** What an error is called, without the path that its message holds. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
 }

@@ -1,6 +1,6 @@
 import type Docker from 'dockerode'
 import { z } from 'zod'
-import { answered, faultOf, statusOf } from './engine.ts'
+import { answered, faultOf, saidOf, statusOf } from './engine.ts'
 
 export type ImageFound =
   | { ok: true; id: string }
@@ -85,7 +85,7 @@ function fetched(engine: Docker, stream: NodeJS.ReadableStream): Promise<void> {
 function failed(error: unknown): ImageFound {
   const said = error instanceof Error ? error.message : String(error)
   const fault = faultOf(error)
-  if (fault === 'lost' || fault === 'disk') return { ok: false, why: fault, said }
+  if (fault === 'lost' || fault === 'disk') return { ok: false, why: fault, said: saidOf(error) }
   // A name that cannot be one is nobody's.
   if (fault === 'missing' || statusOf(error) === 400 || saysMissing(said)) return { ok: false, why: 'missing', said }
   return { ok: false, why: 'unfetched', said }

@@ -1,8 +1,8 @@
 /** What the script of a run says about its steps between their output, on lines that begin with a mark of the run's own. */
 export type StepSaid =
   | { at: 'start'; step: number; retry: number }
-  /** `memory`: processes ended for want of memory so far; `processes`: times that no process could be started. */
-  | { at: 'end'; step: number; retry: number; code: number; memory: number; processes: number }
+  /** So far: `memory`, processes ended for want of memory, undefined where nothing tells; `processes`, times that no process could be started. */
+  | { at: 'end'; step: number; retry: number; code: number; memory: number | undefined; processes: number }
   /** The files are in place, or are not: the exit code of what put them there. */
   | { at: 'tree'; code: number }
 
@@ -18,7 +18,7 @@ export function stepsScript(parts: { before?: string; after?: string } = {}): st
   return `exec 2>&1
 steps=$1 count=$2 retries=$3 mark=$4 limited=$5 code=0
 read_hits() {
-  memory=0 processes=0
+  memory=- processes=0
   [ "$limited" = limited ] || return 0
   for events in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
     [ -r "$events" ] && while read -r key value; do [ "$key" = oom_kill ] && memory=$value; done < "$events"
@@ -93,9 +93,9 @@ function heldFrom(bytes: Buffer, from: number, begin: Buffer): number {
 
 function readLine(text: string): StepSaid | undefined {
   const [at, ...rest] = text.split(' ')
-  const numbers = rest.map(Number)
-  if (numbers.some(n => !Number.isSafeInteger(n) || n < 0)) return undefined
-  const [step = 0, retry = 0, code = 0, memory = 0, processes = 0] = numbers
+  const numbers = rest.map(word => (word === '-' ? undefined : Number(word)))
+  if (numbers.some(n => n !== undefined && (!Number.isSafeInteger(n) || n < 0))) return undefined
+  const [step = 0, retry = 0, code = 0, memory, processes = 0] = numbers
   if (at === 'tree' && numbers.length === 1) return { at, code: step }
   if (at === 'start' && numbers.length === 2) return { at, step, retry }
   if (at === 'end' && numbers.length === 5) return { at, step, retry, code, memory, processes }

@@ -9,7 +9,7 @@ import { createMarks, type StepSaid } from './steps.ts'
 export interface Progress {
   /** The step that began last. */
   step?: StepParts | undefined
-  /** The end of a step that was said last. */
+  /** The end of a step that was said last; what it counts is of that step alone. */
   ended?: (StepSaid & { at: 'end' }) | undefined
   /** The exit code of what put the files in place, where the script does. */
   tree?: number | undefined
@@ -38,6 +38,7 @@ export function createTranscript(job: Job, limits: OutputLimits, tooMuch: () => 
   let last = 0x0a
   const mask = createMask(Object.values(job.secrets), bytes => bound.write(bytes))
   const marks = createMarks(mark, take, print)
+  let hits = { memory: 0, processes: 0 }
   let over = false
 
   function print(bytes: Buffer): void {
@@ -61,7 +62,12 @@ export function createTranscript(job: Job, limits: OutputLimits, tooMuch: () => 
       if (said.retry === 0) say(runLines.step(command))
       else say(runLines.retry(progress.ended?.code ?? 1, said.retry, retries))
     } else {
-      progress.ended = said
+      progress.ended = {
+        ...said,
+        memory: said.memory === undefined ? undefined : said.memory - hits.memory,
+        processes: said.processes - hits.processes,
+      }
+      hits = { memory: said.memory ?? 0, processes: said.processes }
       if (said.code === 0 && said.retry > 0) progress.retried.push(parts)
     }
   }
