@@ -2,12 +2,12 @@
 import type { EjectionParts } from '../../queue/words/ejection.ts'
 import { nothingBuiltSaid } from '../../queue/words/runner.ts'
 import { leftByHalving } from './blame.ts'
-import { ejection, headOf, owe } from './ejecting.ts'
+import { ejection, headOf, owe, reading, thisHead, verdict } from './ejecting.ts'
 import { ejectGone, unreadable } from './heads.ts'
-import type { AskedStack } from './memory.ts'
+import type { AskedStack, Grounds } from './memory.ts'
 import { setBack, wentWell } from './setbacks.ts'
 import { queuedAs, remember, type Turn } from './turn.ts'
-import type { Batch, LeftOut, Result, Waiting } from './types.ts'
+import type { Batch, EjectionKind, LeftOut, Result, Waiting } from './types.ts'
 
 type Built = Extract<Result, { of: 'build' }>
 type Stack = NonNullable<Extract<Built, { ok: true }>['stack']>
@@ -17,11 +17,12 @@ export function learnStack(turn: Turn, result: Built): Turn {
   if (asked === null || asked.id !== result.id) return turn
   const answered = remember(turn, { asked: null })
   if (!result.ok) return setBack(answered, { kind: 'build', said: result.said })
+  const first = asked.keys.indexOf(result.stack?.members[0]?.key ?? '')
   const judged = asked.keys.reduce(
-    (so, key) => {
+    (so, key, at) => {
       const left = result.left.get(key)
       const waiting = queuedAs(so, key)
-      return left === undefined || waiting === undefined ? so : leaveOut(so, waiting, left, asked, isFirst(key, asked, result.stack))
+      return left === undefined || waiting === undefined ? so : leaveOut(so, waiting, left, asked, first === -1 || at < first)
     },
     wentWell(answered, 'build'),
   )
@@ -50,36 +51,33 @@ function learnHalf(turn: Turn, asked: AskedStack, stack: Stack | null): Turn {
   const waiting = last === undefined ? undefined : queuedAs(turn, last.key)
   const isKnown = others.length === 0 && suspects.how === 'failed' && stack.tree === suspects.failed.tree
   if (last === undefined || waiting === undefined || !isKnown) return addBatch(turn, asked, stack)
-  return remember(owe(turn, leftByHalving(turn, waiting, suspects, last.head)), { suspects: null })
+  return remember(owe(turn, leftByHalving(turn, waiting, suspects, last.head), verdict), { suspects: null })
 }
 
-/** Whether nothing was stacked before it, so that it was tried on the base alone. */
-function isFirst(key: string, { keys }: AskedStack, stack: Stack | null): boolean {
-  const before = keys.slice(0, keys.indexOf(key))
-  return stack === null || !stack.members.some(member => before.includes(member.key))
-}
-
-function leaveOut(turn: Turn, waiting: Waiting, left: LeftOut, asked: AskedStack, first: boolean): Turn {
+/** `alone`: it was tried on the base, with nothing stacked before it. */
+function leaveOut(turn: Turn, waiting: Waiting, left: LeftOut, asked: AskedStack, alone: boolean): Turn {
   const { branch } = turn.seen
-  const head = left.head ?? headOf(waiting) ?? ''
-  const eject = (kind: 'conflict' | 'empty' | 'other', why: EjectionParts) => owe(turn, ejection(waiting, head, kind, why))
+  const head = left.head ?? headOf(waiting)
+  const eject = (kind: EjectionKind, why: EjectionParts, grounds: Grounds) => owe(turn, ejection(waiting, head, kind, why), grounds)
+  const here = thisHead(waiting, asked.base)
   switch (left.why) {
     case 'gone':
     case 'account-gone':
-      return ejectGone(turn, waiting, left.why)
+      return ejectGone(turn, waiting, left.why, thisHead(waiting, null))
     case 'unreadable':
       return unreadable(turn, waiting, left.server, 'fetched')
     case 'hostile':
-      return eject('other', { key: 'hostile', detail: left.detail })
+      return eject('other', { key: 'hostile', detail: left.detail }, thisHead(waiting, null))
     case 'empty': {
-      const on = left.commit === undefined ? {} : { commit: left.commit }
+      if (asked.under !== null) return setAside(turn, waiting, asked)
       // What it changes may be in those before it alone, and they may never land.
-      return asked.under === null && first
-        ? eject('empty', { key: 'empty', branch, tip: asked.base, ...on })
-        : setAside(turn, waiting, asked)
+      if (!alone) return turn
+      const on = left.commit === undefined ? {} : { commit: left.commit }
+      return eject('empty', { key: 'empty', branch, tip: asked.base, ...on }, here)
     }
     case 'conflict':
-      return asked.under === null ? eject('conflict', conflict(turn, left, head, asked.base)) : setAside(turn, waiting, asked)
+      if (asked.under !== null) return setAside(turn, waiting, asked)
+      return eject('conflict', conflict(turn, left, head ?? '', asked.base), left.with.length === 0 ? here : reading)
   }
 }
 

@@ -1,8 +1,8 @@
 /** Ejections: decided once, asked for until they are written, then passed over as long as the queue as read still lists them (FAI-6). */
 import type { EjectionParts } from '../../queue/words/ejection.ts'
-import type { Ejection } from './memory.ts'
+import type { Ejection, Grounds, Owed } from './memory.ts'
 import { heldBy, setBack, wentWell } from './setbacks.ts'
-import { act, isPast, remember, type Turn } from './turn.ts'
+import { act, isPast, queuedAs, remember, type Turn } from './turn.ts'
 import type { EjectionKind, FailedRun, Result, Waiting } from './types.ts'
 
 /** The ejection of a queueing at the head that is turned away (REC-2); the head is left out where nobody knows it. */
@@ -21,15 +21,38 @@ export function headOf({ head }: Waiting): string | undefined {
   return head.state === 'at' ? head.commit : undefined
 }
 
+/** What is so now, and is looked at again by each turn. */
+export const reading: Grounds = { on: 'reading' }
+/** What a run or the gateway has said of this queueing. */
+export const verdict: Grounds = { on: 'verdict' }
+
+/** What is so of a head as it is, on a tip if one is given. */
+export function thisHead(waiting: Waiting, tip: string | null): Grounds {
+  return { on: 'head', head: headOf(waiting) ?? null, tip }
+}
+
 /** Decides on an ejection. Of a queueing that is past already nothing more is said. */
-export function owe(turn: Turn, one: Ejection): Turn {
-  return isPast(turn, one.key) ? turn : remember(turn, { owed: [...turn.memory.owed, one] })
+export function owe(turn: Turn, one: Ejection, grounds: Grounds): Turn {
+  return isPast(turn, one.key) ? turn : remember(turn, { owed: [...turn.memory.owed, { ...one, grounds }] })
+}
+
+/** Takes back what was decided and not written, where it may be otherwise by now. */
+export function reviewOwed(turn: Turn): Turn {
+  return remember(turn, { owed: turn.memory.owed.filter(one => stillHolds(turn, one)) })
+}
+
+function stillHolds(turn: Turn, { key, grounds }: Owed): boolean {
+  if (grounds.on !== 'head') return grounds.on === 'verdict'
+  const waiting = queuedAs(turn, key)
+  const isThere = grounds.tip === null || grounds.tip === turn.seen.tip?.commit
+  return waiting !== undefined && isThere && (headOf(waiting) ?? null) === grounds.head
 }
 
 /** Asks for what is owed. While it stops the runner ejects nobody (MOV-5), nor with a clock that is off (REC-8). */
 export function askEjections(turn: Turn): Turn {
   if (turn.seen.stopping || turn.seen.standBy?.why === 'clock') return turn
-  return act(turn, ...turn.memory.owed.filter(({ key }) => heldBy(turn, 'eject', key) === undefined))
+  const due = turn.memory.owed.filter(({ key }) => heldBy(turn, 'eject', key) === undefined)
+  return act(turn, ...due.map(({ grounds: _, ...one }): Ejection => one))
 }
 
 export function learnEjection(turn: Turn, { key, ok }: Extract<Result, { of: 'eject' }>): Turn {

@@ -1,6 +1,6 @@
 /** Every check of a batch is filed before any of its runs begins (REC-5). */
 import { filingSaid } from '../../queue/words/runner.ts'
-import { ejection, owe } from './ejecting.ts'
+import { ejection, owe, verdict } from './ejecting.ts'
 import { heldBy, setBack, wentWell } from './setbacks.ts'
 import { act, dropFrom, putBatch, type Turn } from './turn.ts'
 import type { Result } from './types.ts'
@@ -27,7 +27,7 @@ export function learnFiling(turn: Turn, result: Extract<Result, { of: 'file' }>)
   const culprit = turn.batches[at]?.members.find(({ pull }) => pull === blame?.pull)
   if (blame === undefined || culprit === undefined) return setBack(turn, { kind: 'file', said: filingSaid() })
   const why = { key: 'not-filed' as const, workflow: blame.workflow }
-  return owe(dropFrom(turn, at, 'pull-moved-on'), ejection(culprit, culprit.head, 'other', why))
+  return owe(dropFrom(turn, at, 'pull-moved-on'), ejection(culprit, culprit.head, 'other', why), verdict)
 }
 
 /** CHK-12: how many runs a batch has is kept from when they are first seen, so that one that vanishes is missed. */

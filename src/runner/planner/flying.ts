@@ -1,5 +1,5 @@
 /** Pre-flights that failed eject; those that are missing are flown (PRE-3, PRE-6 to PRE-8). */
-import { ejection, owe } from './ejecting.ts'
+import { ejection, owe, reading } from './ejecting.ts'
 import type { Flown } from './memory.ts'
 import { flightAbout, preflightsOf, silenceAbout, silenceOf, type Told } from './preflights.ts'
 import { backOff, heldBy, noPause, setBack, wentWell } from './setbacks.ts'
@@ -38,10 +38,10 @@ function groundOne(turn: Turn, waiting: Waiting): Turn {
   const checks = [...failed, ...late].flatMap(failedRun)
   if (failed.length > 0) {
     const why = { key: 'preflight' as const, names: failed.map(({ workflow }) => workflow), head, branch, tip: tip.commit }
-    return owe(turn, ejection(waiting, head, 'preflight', why, checks))
+    return owe(turn, ejection(waiting, head, 'preflight', why, checks), reading)
   }
   const names = late.map(({ workflow }) => workflow)
-  return names.length === 0 ? turn : owe(turn, ejection(waiting, head, 'timeout', { key: 'timeout', names }, checks))
+  return names.length === 0 ? turn : owe(turn, ejection(waiting, head, 'timeout', { key: 'timeout', names }, checks), reading)
 }
 
 function failedRun({ workflow, flight: { check, status } }: Told): FailedRun[] {

@@ -1,5 +1,5 @@
 /** What a new pass no longer needs to remember. */
-import type { Done, Ejection, Flown } from './memory.ts'
+import type { Done, Flown } from './memory.ts'
 import { remember, type Turn } from './turn.ts'
 
 /** How long a queueing that is done is passed over after the queue as read last listed it: a reading that lags may list it once more (FAI-6). */
@@ -20,34 +20,10 @@ export function beginPass(turn: Turn): Turn {
   }
   return remember(turn, {
     done: memory.done.flatMap(stillDone),
-    owed: memory.owed.filter(one => queued.has(one.key) && isStillOwed(turn, one)),
+    owed: memory.owed.filter(({ key }) => queued.has(key)),
     setbacks: memory.setbacks.filter(({ keys }) => keys.length === 0 || keys.some(key => queued.has(key))),
     flown: memory.flown.flatMap(stillFlown),
     asked: null,
     pass: { over: [], halted: false },
   })
-}
-
-/** Whether an ejection stays decided. What reading again shows is decided anew, by what is so now; what a stack showed holds for its head and tip. */
-function isStillOwed({ seen }: Turn, { key, head, why }: Ejection): boolean {
-  const now = seen.queue.find(waiting => waiting.key === key)?.head
-  const isSameHead = now?.state === 'at' && now.commit === head
-  switch (why.key) {
-    case 'branch-gone':
-    case 'account-gone':
-    case 'unreadable':
-    case 'changed':
-    case 'retargeted':
-    case 'unseen':
-    case 'preflight':
-    case 'conflict-pulls':
-      return false
-    case 'hostile':
-      return isSameHead
-    case 'conflict':
-    case 'empty':
-      return isSameHead && why.tip === seen.tip?.commit
-    default:
-      return true
-  }
 }

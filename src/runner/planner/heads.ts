@@ -1,7 +1,8 @@
 /** Pulls that are taken out before anything is built with them: drafts, pinned pulls that changed, heads that are gone (QUE-5, QUE-9, BLD-4). */
 import { parseAtUri } from '../../atproto/ids.ts'
 import type { EjectionParts } from '../../queue/words/ejection.ts'
-import { ejection, headOf, owe } from './ejecting.ts'
+import { ejection, headOf, owe, reading, thisHead } from './ejecting.ts'
+import type { Grounds } from './memory.ts'
 import { backOff, setBack, setbackOf, wentWell } from './setbacks.ts'
 import { outsideBatches, type Turn } from './turn.ts'
 import type { Snapshot, Waiting } from './types.ts'
@@ -10,7 +11,10 @@ const HOUR = 3_600_000
 
 /** QUE-5: one that was made a draft while it was queued is ejected, so that leaving draft does not queue it again unseen. */
 export function takeOutDrafts(turn: Turn): Turn {
-  return turn.seen.drafts.reduce((so, held) => owe(so, ejection(held, held.head, 'draft', { key: 'draft', by: held.author })), turn)
+  return turn.seen.drafts.reduce(
+    (so, held) => owe(so, ejection(held, held.head, 'draft', { key: 'draft', by: held.author }), reading),
+    turn,
+  )
 }
 
 /** QUE-9: on a pinned branch a pull whose author may not queue stays what its queuer saw, or is out, also out of a batch. */
@@ -18,7 +22,7 @@ export function takeOutChanged(turn: Turn): Turn {
   if (!turn.seen.pinned) return turn
   return turn.seen.queue.reduce((so, waiting) => {
     const why = changed(turn.seen, waiting)
-    return why === undefined ? so : owe(so, ejection(waiting, headOf(waiting), 'changed', why))
+    return why === undefined ? so : owe(so, ejection(waiting, headOf(waiting), 'changed', why), reading)
   }, turn)
 }
 
@@ -39,7 +43,7 @@ function lookAtHead(turn: Turn, waiting: Waiting): Turn {
   switch (head.state) {
     case 'gone':
     case 'account-gone':
-      return ejectGone(turn, waiting, head.state)
+      return ejectGone(turn, waiting, head.state, reading)
     case 'unreadable':
       return unreadable(turn, waiting, head.server, 'seen')
     case 'at':
@@ -48,12 +52,12 @@ function lookAtHead(turn: Turn, waiting: Waiting): Turn {
   }
 }
 
-export function ejectGone(turn: Turn, waiting: Waiting, state: 'gone' | 'account-gone'): Turn {
+export function ejectGone(turn: Turn, waiting: Waiting, state: 'gone' | 'account-gone', grounds: Grounds): Turn {
   const { author, headBranch, headRepo } = waiting
   const { did, rkey } = parseAtUri(headRepo) ?? { did: author, rkey: '' }
   const why: EjectionParts =
     state === 'account-gone' ? { key: 'account-gone', author: did } : { key: 'branch-gone', head: headBranch, owner: did, name: rkey }
-  return owe(turn, ejection(waiting, undefined, 'branch-gone', why))
+  return owe(turn, ejection(waiting, undefined, 'branch-gone', why), grounds)
 }
 
 /** Left out and tried again after the back-off; ejected after an hour. `how`: the pass could not read where it is, or the stack could not fetch it. */
@@ -62,7 +66,8 @@ export function unreadable(turn: Turn, waiting: Waiting, server: string, how: 's
   const { now } = turn.seen
   const before = setbackOf(turn.memory, 'unreadable', key)
   if (before !== undefined && now - before.since >= HOUR) {
-    return owe(turn, ejection(waiting, headOf(waiting), 'unreadable', { key: 'unreadable', head: headBranch, server }))
+    const grounds = how === 'seen' ? reading : thisHead(waiting, null)
+    return owe(turn, ejection(waiting, headOf(waiting), 'unreadable', { key: 'unreadable', head: headBranch, server }), grounds)
   }
   if (before !== undefined && before.until > now) return turn
   // The last try is made when the hour is over, and not after.

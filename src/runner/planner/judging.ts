@@ -2,7 +2,7 @@
 import { noVerdictSaid } from '../../queue/words/runner.ts'
 import { failedAlone } from './blame.ts'
 import { evidence, isTimeout, outcomeOf } from './checking.ts'
-import { owe } from './ejecting.ts'
+import { owe, verdict } from './ejecting.ts'
 import type { Suspects } from './memory.ts'
 import { heldBy, noPause, setBack, setbackOf, wentWell } from './setbacks.ts'
 import { reviewSuspects, suspectAll } from './suspects.ts'
@@ -51,7 +51,7 @@ export function blame(turn: Turn, batch: Batch, failure: Failure): Turn {
   const [only, ...others] = batch.members
   const dropped = dropFrom(turn, 0, 'batch-failed')
   if (only === undefined || others.length > 0) return reviewSuspects(suspectAll(dropped, batch, failure))
-  return remember(owe(dropped, failedAlone(dropped, batch, only, failure)), { suspects: null })
+  return remember(owe(dropped, failedAlone(dropped, batch, only, failure), verdict), { suspects: null })
 }
 
 /** FAI-8: a batch that timed out is built again once, of the same pulls. If the same workflow times out with the same heads, that is taken like a failure. */

@@ -1,6 +1,6 @@
 /** What came of a landing (LND-7, LND-15, GWY-8). */
 
-import { ejection, headOf, owe } from './ejecting.ts'
+import { ejection, headOf, owe, verdict } from './ejecting.ts'
 import { blame, buildAgain, headsOf } from './judging.ts'
 import { settleLanding } from './landed.ts'
 import type { Done } from './memory.ts'
@@ -68,14 +68,14 @@ function countHead(turn: Turn, key: string, how: 'head-moved' | 'head-unreadable
   const waiting = queuedAs(counted, key)
   if (times < 2 || waiting === undefined) return counted
   return how === 'head-moved'
-    ? owe(counted, ejection(waiting, headOf(waiting), 'changed', { key: 'head-moved', times }))
-    : owe(counted, ejection(waiting, headOf(waiting), 'unreadable', { key: 'head-unread', times }))
+    ? owe(counted, ejection(waiting, headOf(waiting), 'changed', { key: 'head-moved', times }), verdict)
+    : owe(counted, ejection(waiting, headOf(waiting), 'unreadable', { key: 'head-unread', times }), verdict)
 }
 
 /** GWY-8: without a delegation nothing lands, so that its pulls are ejected rather than checked again. */
 function ejectMembers(turn: Turn, { members }: Batch, said: string): Turn {
   const why = { key: 'no-delegation' as const, owner: turn.seen.owner, said }
-  return members.reduce((so, member) => owe(so, ejection(member, member.head, 'gateway', why)), turn)
+  return members.reduce((so, member) => owe(so, ejection(member, member.head, 'gateway', why), verdict), turn)
 }
 
 /** GWY-8: a chain that the gateway will never accept. Once may be chance; twice for the same heads ejects the pull that it names, or looks for it by halves. */
@@ -88,5 +88,5 @@ function refused(turn: Turn, batch: Batch, { pull, said }: { pull?: string | und
   }
   const named = members.find(member => member.pull === pull)
   if (named === undefined) return blame(turn, batch, { how: 'refused', names: [], checks: [], said })
-  return owe(startOver(turn, 'landing-failed'), ejection(named, named.head, 'gateway', { key: 'gateway', said }))
+  return owe(startOver(turn, 'landing-failed'), ejection(named, named.head, 'gateway', { key: 'gateway', said }), verdict)
 }

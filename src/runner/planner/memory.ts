@@ -7,7 +7,7 @@ export interface Memory {
   /** What was landed or ejected, by the key that queued it (FAI-6). */
   done: readonly Done[]
   /** Ejections that are decided and not known to be written; asked for until they are. */
-  owed: readonly Ejection[]
+  owed: readonly Owed[]
   /** What went wrong before, and until when it is left alone. */
   setbacks: readonly Setback[]
   /** The halving under way (FAI-3). */
@@ -27,6 +27,14 @@ export interface Memory {
 }
 
 export type Ejection = Extract<Action, { do: 'eject' }>
+
+export type Owed = Ejection & { grounds: Grounds }
+
+/**
+ * How long a decision to eject holds while it is not written. `reading`: it is made anew from each reading. `head`: as long as the pull's head, and the branch
+ * where it matters, are where they were. `verdict`: it was given, and stands.
+ */
+export type Grounds = { on: 'reading' } | { on: 'head'; head: string | null; tip: string | null } | { on: 'verdict' }
 
 export interface Done {
   key: string

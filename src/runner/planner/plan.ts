@@ -2,7 +2,7 @@
 
 import { build } from './building.ts'
 import { learnStack } from './built.ts'
-import { askEjections, learnEjection } from './ejecting.ts'
+import { askEjections, learnEjection, reviewOwed } from './ejecting.ts'
 import { countRuns, file, learnFiling, promote } from './filing.ts'
 import { countSilences, ejectGrounded, fly, learnFlight } from './flying.ts'
 import { beginPass } from './forgetting.ts'
@@ -48,7 +48,7 @@ const steps: readonly ((turn: Turn) => Turn)[] = [
  * and changes nothing that it is given.
  */
 export function plan(line: Line, seen: Snapshot, results: readonly Result[]): Plan {
-  const begun = startTurn(line, seen)
+  const begun = reviewOwed(startTurn(line, seen))
   const isNewPass = results.every(result => result.of === 'repair')
   const learned = results.reduce(learn, isNewPass ? beginPass(begun) : begun)
   const turn = steps.reduce((so, step) => (so.over ? so : step(so)), learned)
