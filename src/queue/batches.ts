@@ -60,15 +60,20 @@ export function readEveryBatch(input: BatchFacts): BatchView[] {
 }
 
 /** The last five batches that landed on a branch, newest first, read from merged records and not from checks (REA-5). */
-export function readLanded(input: { branch: string; pulls: ReadonlyMap<string, PullView> }): LandedBatch[] {
-  const byTip = new Map<string, { key: string; pull: string; commit: string; by: string }[]>()
+export function readLanded(input: {
+  branch: string
+  pulls: ReadonlyMap<string, PullView>
+  /** Checks of the branch's batches. */
+  checks: readonly Run[]
+}): LandedBatch[] {
+  const byTip = new Map<string, { key: string; pull: string; commit: string; by: string; nothingRan: boolean }[]>()
   for (const pull of input.pulls.values()) {
     const record = pull.stateRecord
     if (pull.state !== 'merged' || pull.branch !== input.branch || pull.mergedThere === false || record === undefined) continue
     const { batch, commit } = record.value
     if (batch === undefined || commit === undefined) continue
     const members = byTip.get(batch) ?? []
-    members.push({ key: record.rkey, pull: pull.pull.uri, commit, by: record.did })
+    members.push({ key: record.rkey, pull: pull.pull.uri, commit, by: record.did, nothingRan: record.value.nothingRan === true })
     byTip.set(batch, members)
   }
   const landed: { key: string; batch: LandedBatch }[] = []
@@ -78,11 +83,23 @@ export function readLanded(input: { branch: string; pulls: ReadonlyMap<string, P
     if (last === undefined) continue
     landed.push({
       key: last.key,
-      batch: { tip, by: last.by, at: tidMillis(last.key), members: members.map(({ pull, commit }) => ({ pull, commit })) },
+      batch: {
+        tip,
+        by: last.by,
+        at: tidMillis(last.key),
+        members: members.map(({ pull, commit }) => ({ pull, commit })),
+        checks: [],
+        nothingRan: members.every(member => member.nothingRan),
+      },
     })
   }
   landed.sort((a, b) => order(b.key, a.key))
-  return landed.slice(0, LANDED_SHOWN).map(entry => entry.batch)
+  return landed.slice(0, LANDED_SHOWN).map(({ batch }) => {
+    const own = input.checks.filter(
+      check => check.did === batch.by && check.value.commit === batch.tip && isRefOf(check.value.ref, input.branch),
+    )
+    return { ...batch, checks: newestRuns(own) }
+  })
 }
 
 /** Whether a batch in this state may still land. */

@@ -8,6 +8,7 @@ import { batchOf, batchUnder, countRuns, placeOf } from './places.ts'
 import { isGoing, millis, runState } from './runs.ts'
 import { entryNotes, type Standing, standing } from './standing.ts'
 import type { PullView, RepositoryView } from './view.ts'
+import { nothingRanWords } from './words/batch.ts'
 import { type BoxKey, type BoxParts, boxTones, boxWords, changesChecksWords, nothingToLandWords } from './words/box.ts'
 import type { Tone } from './words/labels.ts'
 import { join, type Phrase, say } from './words/phrase.ts'
@@ -68,7 +69,11 @@ function ended(view: RepositoryView, pull: PullView, stands: Standing): Shown | 
   const commit = pull.stateRecord?.value.commit
   switch (stands.kind) {
     case 'merged':
-      return { parts: { key: 'merged', branch, commit, by, ...landedIn(view, pull) }, since }
+      return {
+        parts: movedAfter(pull) ?? { key: 'merged', branch, commit, by, ...landedIn(view, pull) },
+        since,
+        beside: pull.stateRecord?.value.nothingRan === true ? nothingRanWords() : undefined,
+      }
     case 'merged-not-there':
       return { parts: { key: 'merged-not-there', branch, commit, by, owner: view.roles.owner }, since }
     case 'closed':
@@ -84,6 +89,13 @@ function ended(view: RepositoryView, pull: PullView, stands: Standing): Shown | 
   }
 }
 
+/** LND-10: its head branch has gone on since the head that landed, so that something on it has not. */
+function movedAfter(pull: PullView): BoxParts | undefined {
+  const landed = pull.stateRecord?.value
+  if (landed?.commit === undefined || landed.head === undefined || pull.head === undefined || pull.head === landed.head) return undefined
+  return { key: 'merged-later', branch: pull.branch, commit: landed.commit, head: pull.pull.value.head.branch }
+}
+
 function landedIn(
   view: RepositoryView,
   pull: PullView,
@@ -95,7 +107,13 @@ function landedIn(
   if (tip === undefined) return { checked: false, queuedBy }
   const shared = [...view.pulls.values()].filter(other => other.state === 'merged' && other.stateRecord?.value.batch === tip)
   const unqueued = shared.length === 1 && record?.did === view.roles.owner && before.at(-1)?.value.state !== 'queued'
-  return { size: shared.length, unqueued, checked: false, queuedBy }
+  const runs =
+    view.branches
+      .get(pull.branch)
+      ?.landed.find(batch => batch.tip === tip)
+      ?.checks.map(({ value }) => runState(value)) ?? []
+  const checked = runs.includes('passed') && runs.every(state => state === 'passed' || state === 'reused' || state === 'skipped')
+  return { size: shared.length, unqueued, checked, queuedBy }
 }
 
 function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: Standing): Shown | undefined {

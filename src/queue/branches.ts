@@ -43,7 +43,7 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
       queue: inOrder(pulls, pull => pull.entry?.record),
       batches: readBatches({ branch, tip: ref?.commit, generation, checks, pulls: ctx.pulls, roles: ctx.roles, lander: ctx.lander }),
       ejected: inOrder(pulls, pull => pull.ejection).reverse(),
-      landed: readLanded({ branch, pulls: new Map(pulls.map(pull => [pull.pull.uri, pull])) }),
+      landed: readLanded({ branch, pulls: new Map(pulls.map(pull => [pull.pull.uri, pull])), checks }),
       unchecked: workflows === undefined ? undefined : workflows.length === 0,
     })
   }

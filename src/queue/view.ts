@@ -89,6 +89,10 @@ export interface LandedBatch {
   by: string
   at: number
   members: readonly { pull: string; commit: string }[]
+  /** The newest run of each workflow on it, by whoever landed it, as far as they are kept and shown (STA-7, CHK-12). */
+  checks: readonly Stored<CheckRecord>[]
+  /** ADM-11: no workflow ran on it. */
+  nothingRan: boolean
 }
 
 export interface BranchView {

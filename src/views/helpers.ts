@@ -1,4 +1,6 @@
 /** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
+
+import { nothingRanWords } from '../queue/words/batch.ts'
 import { mergeNowWords } from '../queue/words/box.ts'
 import { logNotes } from '../queue/words/check-page.ts'
 import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
@@ -96,6 +98,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     empty: emptyWords,
     errorPage: errorPageWords,
     logLive: logNotes.live,
+    nothingRan: nothingRanWords(),
     ...rowTexts({ label, time, words, now: frame.now, checkHref }),
 
     repoHref,

@@ -90,6 +90,14 @@ export function rowTexts({ label, time, words, now, checkHref }: Tools) {
       return href === undefined ? name : html`<a href="${href}">${name}</a>`
     },
 
+    /** A run in a line of several: its name and how it went. */
+    ranOn: (check: CheckLine) => {
+      const run = runLabel(check.status, check.verdict)
+      const href = checkHref(check.uri)
+      const name = html`<bdi>${check.workflow}</bdi>: ${run.word.toLowerCase()}`
+      return label({ ...run, word: href === undefined ? name : html`<a href="${href}">${name}</a>` }, true)
+    },
+
     runLabel: (check: CheckLine) => runLabel(check.status, check.verdict),
 
     /** A run in a list of checks. */

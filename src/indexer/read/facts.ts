@@ -49,7 +49,8 @@ function gather(
   const members = membersOf(index, addresses)
   const chosen = choose(addresses, members)
   const uris = chosen.map(pull => pull.uri)
-  const forks = chosen.filter(pull => pull.settled === 0).map(pull => pull.head_repo)
+  // Of pulls that landed lately too: what their forks went on to is said of them (LND-10).
+  const forks = chosen.map(pull => pull.head_repo)
 
   const refs = refsOf(index, new Set([...addresses, ...forks]))
   const pulls = pullsOf(index, new Set(chosen.map(pull => pull.record_id)))

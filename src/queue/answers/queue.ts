@@ -172,12 +172,15 @@ function ejectionView<W>(pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
   ]
 }
 
-function landedView(view: RepositoryView, batch: LandedBatch, ctx: AnswerContext) {
+/** A batch that landed, with its members' titles. */
+export function landedView(view: RepositoryView, batch: LandedBatch, ctx: AnswerContext) {
   return {
     tip: batch.tip,
     at: toDatetime(batch.at),
     by: accountView(batch.by, ctx.names),
     members: batch.members.slice(0, 200).map(member => memberView(view, member, ctx)),
+    checks: batch.checks.slice(0, 1000).map(run => checkView(run, ctx.names)),
+    nothingRan: batch.nothingRan ? true : undefined,
   }
 }
 

@@ -19,7 +19,8 @@ export type BoxParts =
       checked: boolean
       queuedBy?: string | undefined
     }
-  | { key: 'merged-later'; branch: string; commit: string; later: number; head: string }
+  /** `later`: how many came, where that is known. */
+  | { key: 'merged-later'; branch: string; commit: string; later?: number | undefined; head: string }
   | { key: 'merged-not-there'; branch: string; commit?: string | undefined; by: string; owner: string }
   | { key: 'closed'; by?: string | undefined }
   | { key: 'draft'; queuedBy?: string | undefined; ejectedBy?: string | undefined; author: string }
@@ -130,6 +131,12 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
     case 'merged':
       return stands({ kind: 'merged', branch: parts.branch, commit: parts.commit }, mergedSays(parts))
     case 'merged-later': {
+      if (parts.later === undefined) {
+        return stands(
+          { kind: 'merged', branch: parts.branch, commit: parts.commit },
+          say`What was pushed to ${code(parts.head)} since did not land, and is still on that branch. Open a new pull for it.`,
+        )
+      }
       const one = parts.later === 1
       return stands(
         { kind: 'merged', branch: parts.branch, commit: parts.commit },

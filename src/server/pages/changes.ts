@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Mirrors } from '../../git/mirror.ts'
-import { commitsOf, diffOf } from '../../git/pull.ts'
+import { commitsOf, diffOf, parentOf } from '../../git/pull.ts'
 import { changesWords } from '../../queue/words/pages.ts'
 import type { ChangesModel } from '../../views/models.ts'
 
@@ -10,6 +10,8 @@ export interface ChangesQuestion {
   tip: string | undefined
   source: string
   head: string | undefined
+  /** The commit that it landed as: what that changed is shown, since the head and its branch may be gone. */
+  landed?: string | undefined
 }
 
 /** Commits and diffs of pulls, by what they lie between. */
@@ -24,7 +26,7 @@ interface Read {
 }
 
 /** A question that can be answered. */
-type Between = { [name in keyof ChangesQuestion]: string }
+type Between = { [name in 'target' | 'tip' | 'source' | 'head']: string } & Pick<ChangesQuestion, 'landed'>
 
 export interface ChangesOptions {
   /** Reads what lies between two commits. */
@@ -77,15 +79,17 @@ export function createChanges(mirrors: Mirrors, options: ChangesOptions = {}): C
   }
 
   return {
-    async of({ target, tip, source, head }) {
+    async of({ landed, ...between }) {
+      const { target, source } = between
+      const { tip, head } = landed === undefined ? between : { tip: landed, head: landed }
       if (tip === undefined || head === undefined) return { ok: false, says: changesWords.unread }
-      const key = `${target} ${tip} ${source} ${head}`
+      const key = `${target} ${tip} ${source} ${head} ${landed ?? ''}`
       const known = kept.get(key)
       if (known !== undefined) return known
       let asked = reading.get(key)
       if (asked === undefined) {
         if (waiting.length >= MOST_WAITING) return { ok: false, says: changesWords.slow }
-        asked = start(key, { target, tip, source, head })
+        asked = start(key, { target, tip, source, head, landed })
         reading.set(key, asked)
       }
       return await within(asked, patienceMs)
@@ -105,8 +109,12 @@ async function within(asked: Promise<ChangesModel>, ms: number): Promise<Changes
   }
 }
 
-async function readBetween(mirrors: Mirrors, { target, tip, source, head }: Between): Promise<Read> {
-  const between = { target: await mirrors.of(target), tip, source: await mirrors.of(source), head }
+async function readBetween(mirrors: Mirrors, { target, tip: present, source, head, landed }: Between): Promise<Read> {
+  const mirror = await mirrors.of(target)
+  const parent = landed === undefined ? undefined : await parentOf(mirror, landed)
+  if (parent !== undefined && !parent.ok) return { model: { ok: false, says: changesWords.unread }, again: true }
+  const tip = parent?.commit ?? present
+  const between = { target: mirror, tip, source: landed === undefined ? await mirrors.of(source) : mirror, head }
   const diff = await diffOf(between)
   if (!diff.ok) {
     const isLasting = diff.code === 'too-large' || diff.code === 'unrelated'

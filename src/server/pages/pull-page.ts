@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Did, parseDid } from '../../atproto/ids.ts'
-import { queueParts } from '../../queue/answers/queue.ts'
+import type { AnswerContext } from '../../queue/answers/context.ts'
+import { landedView, queueParts } from '../../queue/answers/queue.ts'
 import { pullParts } from '../../queue/answers/rows.ts'
 import { pullNews } from '../../queue/news.ts'
 import { batchOf } from '../../queue/places.ts'
@@ -158,14 +159,31 @@ export async function pullModel(
     batch: batch === undefined ? undefined : batchesOf(at, asking).find(other => other.tip === batch.tip),
     changes:
       part === undefined
-        ? await ctx.changes.of({ target: view.record.uri, tip: branch?.tip, source: pull.pull.value.head.repo, head: pull.head })
+        ? await ctx.changes.of({
+            target: view.record.uri,
+            tip: branch?.tip,
+            source: pull.pull.value.head.repo,
+            head: pull.head,
+            landed: pull.mergedThere === true ? pull.stateRecord?.value.commit : undefined,
+          })
         : noChanges,
-    checks: box.checks,
+    ...checksOf(at, asking, box.checks),
     mayRerun: judgeRerun(view, pull.pull.uri, asking.caller).ok,
     again: tried.again,
     timeline: [...timeline(view, pull), { says: row.standing.text }],
     news: pullNews(view, pull, asking.now),
   }
+}
+
+/** REA-5: of a pull that landed in a batch, the checks of that batch; else its own at its head. */
+function checksOf(at: LocatedPull, asking: AnswerContext, own: PullPage['checks']): Pick<PullPage, 'checks' | 'landed'> {
+  const { view, pull } = at
+  const tip = pull.state === 'merged' ? pull.stateRecord?.value.batch : undefined
+  const batch = tip === undefined ? undefined : view.branches.get(pull.branch)?.landed.find(one => one.tip === tip)
+  if (batch === undefined) return { checks: own }
+  const landed = landedView(view, batch, asking)
+  const others = landed.members.filter(member => member.pull !== pull.pull.uri)
+  return { checks: landed.checks.length > 0 ? landed.checks : own, landed: { tip: batch.tip, others, checked: landed.checks.length > 0 } }
 }
 
 function batchesOf(at: LocatedPull, asking: ReturnType<typeof answerContext>) {

@@ -1,6 +1,6 @@
 import type { CommitRow, DiffFile } from '../../git/pull.ts'
 import type { Frame, RepoHead } from './frame.ts'
-import type { BatchLine, CheckLine, HealthWords, LanderLine, PullLine, StandingWords } from './queue.ts'
+import type { BatchLine, CheckLine, HealthWords, LanderLine, MemberLine, PullLine, StandingWords } from './queue.ts'
 import type { Instant, Permission, RefusalWords, Words } from './words.ts'
 
 /** The state that the merge box shows (`dev.knotless.defs#box` fits). */
@@ -89,6 +89,8 @@ export interface PullPage {
   batch?: BatchLine | undefined
   changes: ChangesModel
   checks: readonly CheckLine[]
+  /** The batch that it landed in, with the others in it; `checked`: the checks are those of the batch. */
+  landed?: { tip: string; others: readonly MemberLine[]; checked: boolean } | undefined
   /** The viewer may ask for its runs again. */
   mayRerun: boolean
   again?: Again | undefined

@@ -132,6 +132,8 @@ export interface LandedLine {
   at: Instant
   by: Account
   members: readonly MemberLine[]
+  checks?: readonly CheckLine[] | undefined
+  nothingRan?: boolean | undefined
 }
 
 /** Figures over a span of UTC days (`#statsView` fits). */

@@ -84,6 +84,7 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'merged', branch, commit: tip, by: alice, size: 1, unqueued: true, checked: false },
   ],
   'merged-later': [
+    { key: 'merged-later', branch, commit: tip, head: 'row-labels' },
     { key: 'merged-later', branch, commit: tip, later: 2, head: 'row-labels' },
     { key: 'merged-later', branch, commit: tip, later: 1, head: 'row-labels' },
   ],

@@ -726,12 +726,22 @@ type LandedView = { $type?: "dev.knotless.defs#landedView";
   /**
    * In the order they landed.
    */
-  "members":(MemberView)[] };
+  "members":(MemberView)[];
+
+  /**
+   * The newest run of each workflow on it, as long as they are kept (CHK-12).
+   */
+  "checks"?:(CheckView)[] | undefined;
+
+  /**
+   * True when no workflow ran on it (ADM-11).
+   */
+  "nothingRan"?:boolean | undefined };
 
 export type { LandedView };
 
 /** A batch that landed. */
-const landedView = /*#__PURE__*/ l.typedObject<LandedView>($nsid, "landedView", /*#__PURE__*/ l.object({"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"by":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"members":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<MemberView>((() => memberView) as any), {"maxLength":200})}));
+const landedView = /*#__PURE__*/ l.typedObject<LandedView>($nsid, "landedView", /*#__PURE__*/ l.object({"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"by":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"members":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<MemberView>((() => memberView) as any), {"maxLength":200}),"checks":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<CheckView>((() => checkView) as any), {"maxLength":1000})),"nothingRan":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean())}));
 
 export { landedView };
 
