@@ -143,7 +143,10 @@ export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Act
     seen.tip.generation !== lowest.generation ||
     isOn(branch, batch.tip)
   const gone = (key: string, pull: string) =>
-    !seen.queue.some(waiting => waiting.key === key) || world.facts.blamed.has(pull) || world.facts.ejected.has(key)
+    !seen.queue.some(waiting => waiting.key === key) ||
+    world.facts.blamed.has(pull) ||
+    world.facts.ejected.has(key) ||
+    world.facts.landed.has(key)
   const out = upTo.some(one => one.members.some(member => gone(member.key, member.pull)))
   const pinned = seen.pinned
   const failed = upTo.some(one => unpassed(seen, one.id) || seen.runs.get(one.id) === undefined)
@@ -201,7 +204,8 @@ export function judgeQuiet(world: World, seen: Snapshot, plan: Plan): void {
     const out = batch.members.find(member => !seen.queue.some(waiting => waiting.key === member.key))
     if (out !== undefined) throw new Broken('MOV-2 moved on', `${about} batch ${batch.id} has ${out.key}, which is out`)
   }
-  const waiting = seen.queue.find(one => one.flights !== 'unread' && !told(world, seen, one.key) && !world.facts.landed.has(one.key))
+  const isWaiting = (one: Waiting) => one.flights !== 'unread' && !told(world, seen, one.key) && !world.facts.landed.has(one.key)
+  const waiting = seen.queue.find(one => isWaiting(one) && !isOut(world, seen.branch, one))
   // What goes on at once needs no words.
   const isSoon = plan.wakeAt !== undefined && plan.wakeAt <= seen.now + 5_000
   if (waiting !== undefined && line.batches.length === 0 && seen.tip !== null && plan.waits.length === 0 && !isSoon) {

@@ -127,7 +127,7 @@ function turns(turn: Turn, mine: Kept): Plan {
 /** What the next turn of the pass sees: read again after a landing; else as before, runs as they are now. */
 function again(turn: Turn, seen: Snapshot, results: readonly Result[]): Snapshot {
   const { world, name } = turn
-  if (results.some(result => result.of === 'land')) return snapshot(world, name, turn.reading, turn.dice)
+  if (results.some(result => result.of === 'land' && result.ok)) return snapshot(world, name, turn.reading, turn.dice)
   const runs = new Map(seen.runs)
   for (const group of kept(world, name).groups.values()) runs.set(group.id, group.runs)
   return { ...seen, runs }
