@@ -93,8 +93,11 @@ async function executed(deps: PerformDeps, run: Run, log: RunLog, live: Live | u
 async function ended(deps: PerformDeps, run: Run, end: JobEnd, log: RunLog): Promise<void> {
   const { ctx, counter, passes, saver } = deps
   const { group } = run
-  if (run.stage !== 'running') log.line(run.record.batch === undefined ? cancelledWords(run) : checkWords.dropped())
-  const packed = await log.packed()
+  let packed = run.stage === 'running' ? await log.packed() : undefined
+  if (run.stage !== 'running') {
+    log.line(run.record.batch === undefined ? cancelledWords(run) : checkWords.dropped())
+    packed = await log.packed()
+  }
   if (run.stage === 'running') {
     run.stage = 'ended'
     run.record = endedRecord(run.record, end, ctx.now())
