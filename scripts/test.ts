@@ -51,23 +51,24 @@ if (wanted.length === 0) {
   for (const { ok } of await runChecks()) counts[ok ? 'passed' : 'failed']++
 }
 const tests = files('test', '.test.ts')
-// One engine for all; what is broken off by a signal cleans up as well.
+const browserTests = files('e2e', '.e2e.ts')
+// One engine for all who ask for one. What a signal breaks off cleans up as well.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-const engine = tests.some(path => readFileSync(path, 'utf8').includes('support/engine.ts')) ? await findTestEngine() : undefined
-shareTestEngine(engine)
+const asked = [...tests, ...browserTests].some(path => readFileSync(path, 'utf8').includes('support/engine.ts'))
+const engine = asked ? await findTestEngine() : undefined
+if (asked) shareTestEngine(engine)
 try {
   await runTests(tests, Math.min(2, availableParallelism()))
+  if (browserTests.length > 0) {
+    const browser = findBrowser()
+    if (browser === undefined) counts.skipped += browserTests.length
+    else {
+      process.env.KNOTLESS_CHROMIUM = browser
+      await runTests(browserTests, 1)
+    }
+  }
 } finally {
   await engine?.close()
-}
-const browserTests = files('e2e', '.e2e.ts')
-if (browserTests.length > 0) {
-  const browser = findBrowser()
-  if (browser === undefined) counts.skipped += browserTests.length
-  else {
-    process.env.KNOTLESS_CHROMIUM = browser
-    await runTests(browserTests, 1)
-  }
 }
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
 console.log(`${counts.passed} passed, ${counts.failed} failed`)

@@ -32,6 +32,7 @@ export function containerOptions(run: {
   mounts: readonly CacheMount[]
 }): Docker.ContainerCreateOptions {
   const { job, limits, owner } = run
+  const allProcesses = Math.max(8192, limits.processes * 8)
   const runLabels = { [labels.run]: owner, [labels.id]: job.id }
   const volume = (Target: string) => ({
     Type: 'volume' as const,
@@ -60,7 +61,7 @@ export function containerOptions(run: {
       Ulimits: [
         { Name: 'nofile', Soft: Math.min(1024, limits.openFiles), Hard: limits.openFiles },
         // Counted over all of a user's processes on the machine: what holds for one run is the limit above.
-        { Name: 'nproc', Soft: limits.processes * 8, Hard: limits.processes * 8 },
+        { Name: 'nproc', Soft: allProcesses, Hard: allProcesses },
         { Name: 'core', Soft: 0, Hard: 0 },
       ],
       Tmpfs: { '/tmp': `rw,size=${limits.tmpBytes},nosuid,nodev,mode=1777` },

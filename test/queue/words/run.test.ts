@@ -65,6 +65,7 @@ test('a command and an image that somebody wrote stay one bounded line that turn
 test('sizes are said in the unit that is read most easily', () => {
   assert.deepEqual([0, 1, 1023, 1024, 1536, 150 * 1024, 20 * 2 ** 30].map(sizeWords), [
     '0 bytes',
+    '1 byte',
     '1023 bytes',
     '1 KB',
     '1.5 KB',

@@ -106,6 +106,15 @@ test('WHO-5 a step is nobody: no root, no capability, no network, nothing it may
   assert.match(text, /\bCI HOME (HOSTNAME )?KNOTLESS_BRANCH PATH PWD .*TMPDIR/)
 })
 
+test('AHD-5 a run that may be thrown away has a fifth of the CPU weight of one that lands next', { skip }, async () => {
+  const weigh = async (weight: Job['weight']) => {
+    const { text } = await run({ steps: ['cat /sys/fs/cgroup/cpu/cpu.shares 2>/dev/null || cat /sys/fs/cgroup/cpu.weight'], weight })
+    return Number(/\n(\d+)\n/.exec(text)?.[1])
+  }
+  const [high, low] = await Promise.all([weigh('high'), weigh('low')])
+  assert.ok(low > 0 && high / low > 4 && high / low < 6, `${high} and ${low}`)
+})
+
 test('the first step that fails decides; output and errors keep their order', { skip }, async () => {
   const { end, text } = await run({ steps: ['echo a; echo b >&2; echo c', 'exit 3', 'echo never'] })
   assert.equal(end.end, 'failure')

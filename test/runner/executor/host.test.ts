@@ -77,6 +77,11 @@ test('WHO-5 a run gets nothing of the runner’s environment but PATH', async ()
   assert.match(text, /HOME=.*runs\/run-/)
 })
 
+test('AHD-5 a run that may be thrown away gives way to others', async () => {
+  const { text } = await make(executor, { source, steps: ['nice'], weight: 'low' })
+  assert.match(text, /\$ nice\n10\n/)
+})
+
 test('secrets are in the environment and masked in the log', async () => {
   const { text } = await make(executor, {
     source,
