@@ -58,3 +58,10 @@ test('PRE-3 a pull is not ejected for a pre-flight on a tip from which the branc
   scene.move('m1')
   assert.deepEqual(scene.pass(), ['fly a at a1 on m1: check'])
 })
+
+test('QUE-9 a pinned pull that moved between reading and building is not landed at a head that nobody looked at', () => {
+  const scene = createScene('a', { pinned: true, fetched: () => 'a2', starts: () => [] })
+  scene.change('a', { authorMayQueue: false })
+  assert.deepEqual(scene.pass(), ['build 1 on m0: a', 'drop 1 pull-moved-on', 'eject a changed'])
+  assert.equal(scene.tip?.commit, 'm0')
+})
