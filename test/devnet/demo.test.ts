@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,7 +51,7 @@ async function allGone(file: DemoFile): Promise<void> {
 
 test('the demo starts everything, says where it is, and stops with the program that started it, however that ends', async () => {
   writeFileSync(readyFile, 'left over')
-  const demo = startIn(dir, '--data', 'data', '--port', '0', '--ready-file', readyFile)
+  const demo = startIn(dir, '--data', 'data', '--port', '0', '--ready-file', readyFile, '--executor', 'host', '--depth', '1')
   await until(() => !existsSync(readyFile) || statSync(readyFile).size > 20, { what: 'the old ready file to go' })
   first = await readyDemo(demo, readyFile)
   assert.deepEqual(readDemoFile(join(data, 'network.json')), first)
@@ -85,6 +85,22 @@ test('the demo starts everything, says where it is, and stops with the program t
   assert.equal(gateway.delegated, true)
   assert.match(demo.out(), /alice\.test lets the server write for her, by a grant of two weeks that each start renews: http.*\/settings/)
 
+  await until(() => demo.out().includes('Ctrl-C stops everything'), { what: 'the demo to say all' })
+  assert.match(
+    demo.out(),
+    /runner\.test lands what is queued in the orchard, and runs its checks on this machine; its log is .*runner\.log/,
+  )
+  assert.match(demo.out(), /Those checks are not isolated/)
+  const lander = z.object({ lander: z.object({ running: z.boolean(), executor: z.string(), depth: z.number(), lastSeen: z.string() }) })
+  await until(
+    async () => {
+      const queue = await xrpc(first.server, 'dev.knotless.getQueue', { params: { repo: first.repos[0]?.uri ?? '' } })
+      const { success, data: shown } = lander.safeParse(queue)
+      return success && shown.lander.running && shown.lander.executor === 'host' && shown.lander.depth === 1
+    },
+    { timeout: 20_000, what: 'the runner to be seen on the server' },
+  )
+
   const second = start('--data', data, '--port', '0')
   assert.equal(await second.ended, 1)
   assert.match(second.err(), /^Another demo runs on .*--data\.\n$/)
@@ -98,11 +114,16 @@ test('the demo starts everything, says where it is, and stops with the program t
   assert.ok(!existsSync(readyFile), 'the ready file is there only while everything answers')
 })
 
-test('a second start finds everything as it was, at the same addresses; when the server dies the demo says so and exits 1', async () => {
-  const demo = start('--data', data, '--port', '0', '--ready-file', readyFile)
+test('a second start finds everything as it was, at the same addresses; a runner that ends is said; when the server dies the demo exits 1', async () => {
+  const demo = start('--data', data, '--port', '0', '--ready-file', readyFile, '--executor', 'host')
   assert.deepEqual(await readyDemo(demo, readyFile), first)
   const [main = 0] = descendants(demo.child.pid ?? 0)
-  const [server = 0] = descendants(main)
+  const [server = 0, ...others] = descendants(main)
+  const runner = others.find(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0runner\0')) ?? 0
+  process.kill(runner, 'SIGKILL')
+  await until(() => demo.err().includes('everything else goes on'), { what: 'the demo to say that its runner ended' })
+  assert.match(demo.err(), /The runner ended \(SIGKILL\); its log is .*runner\.log/)
+  assert.equal((await fetch(`${first.server}/healthz`)).status, 200)
   process.kill(server, 'SIGKILL')
   assert.equal(await demo.ended, 1)
   assert.match(demo.err(), /The server ended \(SIGKILL\); its log is .*server\.log/)
@@ -118,7 +139,7 @@ test('--reset begins afresh, --empty without repositories; SIGTERM stops it with
   assert.deepEqual(file.repos, [])
   // The file is there before the words.
   await until(() => demo.out().includes('Ctrl-C stops everything'), { what: 'the demo to say all' })
-  assert.match(demo.out(), /Of no effect yet.*: --batch\./)
+  assert.match(demo.out(), /Without a runner what is queued waits\./)
   assert.match(demo.out(), /Until alice\.test gives the delegation on [^ ]+\/settings, nothing can be queued/)
   demo.child.kill('SIGTERM')
   assert.equal(await demo.ended, 0)

@@ -16,13 +16,13 @@ test('without flags: the usual folder, the usual port, samples and runner', () =
     port: 2590,
     reset: false,
     delegation: true,
-    settings: {},
+    settings: { wait: '10s' },
   })
 })
 
 test('every flag is taken', () => {
   const flags = ['--empty', '--no-runner', '--data', 'd', '--port', '0', '--reset', '--ready-file', 'r', '--no-delegation']
-  const settings = ['--batch', '50', '--depth', '1', '--notice', '5s', '--executor', 'host']
+  const settings = ['--batch', '50', '--depth', '1', '--wait', '0', '--notice', '5s', '--executor', 'host']
   assert.deepEqual(parseFlags([...flags, ...settings]), {
     help: false,
     empty: true,
@@ -32,7 +32,7 @@ test('every flag is taken', () => {
     reset: true,
     readyFile: 'r',
     delegation: false,
-    settings: { batch: '50', depth: '1', notice: '5s', executor: 'host' },
+    settings: { batch: '50', depth: '1', wait: '0s', notice: '5s', executor: 'host' },
   })
 })
 
@@ -49,6 +49,7 @@ test('a wrong flag gets one line that names it', () => {
     ['--batch', '--batch', '0'],
     ['--batch', '--batch', '51'],
     ['--depth', '--depth', '3'],
+    ['--wait', '--wait', 'long'],
     ['--notice', '--notice', 'soon'],
     ['--notice', '--notice', '0'],
     ['--notice', '--notice', '2h'],
@@ -74,6 +75,7 @@ test('the usage names every flag', () => {
     'no-delegation',
     'batch',
     'depth',
+    'wait',
     'notice',
     'executor',
   ]) {

@@ -23,6 +23,7 @@ export interface Flags {
 export interface RunnerFlags {
   batch?: string | undefined
   depth?: string | undefined
+  wait?: string | undefined
   notice?: string | undefined
   executor?: 'docker' | 'host' | undefined
 }
@@ -41,6 +42,7 @@ const options = {
   'no-delegation': { type: 'boolean', default: false },
   batch: { type: 'string' },
   depth: { type: 'string' },
+  wait: { type: 'string', default: '10s' },
   notice: { type: 'string' },
   executor: { type: 'string' },
 } as const
@@ -60,6 +62,7 @@ It runs until Ctrl-C; a second start finds everything as it was.
   --no-delegation     leave it to you to let the server write for alice.test, on her settings page
   --batch N           pulls in a batch, 1 to 50
   --depth N           batches at a time, 1 or 2
+  --wait TIME         how long a batch that is not full waits to fill (10s: as long as it takes to add a second pull)
   --notice TIME       how often the runner looks by itself, such as 30s
   --executor KIND     where checks run: docker, in containers, or host, on this machine itself; by default the container engine that answers`
 
@@ -97,10 +100,12 @@ function parse(args: readonly string[]) {
 }
 
 function runnerFault(values: ReturnType<typeof parse>): string | undefined {
-  const { batch, depth, notice, executor } = values
+  const { batch, depth, wait, notice, executor } = values
   const size = batch === undefined ? 1 : wholeNumber(batch)
   if (size === undefined || size < 1 || size > 50) return `--batch wants a number from 1 to 50, not "${batch}"`
   if (depth !== undefined && depth !== '1' && depth !== '2') return `--depth wants 1 or 2, not "${depth}"`
+  const filling = parseDuration(asDuration(wait))
+  if (filling === undefined || filling > 60 * MINUTE) return `--wait wants a time up to 1h, such as 10s, not "${wait}"`
   const every = notice === undefined ? MINUTE : parseDuration(asDuration(notice))
   if (every === undefined || every < 1_000 || every > 60 * MINUTE)
     return `--notice wants a time from 1s to 1h, such as 30s, not "${notice}"`
@@ -108,10 +113,11 @@ function runnerFault(values: ReturnType<typeof parse>): string | undefined {
   return undefined
 }
 
-function settingsOf({ batch, depth, notice, executor }: ReturnType<typeof parse>): RunnerFlags {
+function settingsOf({ batch, depth, wait, notice, executor }: ReturnType<typeof parse>): RunnerFlags {
   return {
     ...(batch === undefined ? {} : { batch }),
     ...(depth === undefined ? {} : { depth }),
+    wait: asDuration(wait),
     ...(notice === undefined ? {} : { notice: asDuration(notice) }),
     ...(executor === 'docker' || executor === 'host' ? { executor } : {}),
   }

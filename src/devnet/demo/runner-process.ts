@@ -31,7 +31,9 @@ export function startRunner({ network, account, serverUrl, repo, flags, executor
   mkdirSync(dataDir, { recursive: true })
   const readyFile = join(dataDir, 'ready.json')
   rmSync(readyFile, { force: true })
-  const given = (['batch', 'depth', 'notice'] as const).flatMap(name => (flags[name] === undefined ? [] : [`--${name}`, flags[name]]))
+  const given = (['batch', 'depth', 'wait', 'notice'] as const).flatMap(name =>
+    flags[name] === undefined ? [] : [`--${name}`, flags[name]],
+  )
   const started = startProgram({
     args: ['runner', '--repo', repo, '--queue', ...given, ...executorArgs(executor), '--ready-file', readyFile],
     env: {

@@ -93,7 +93,7 @@ function tries(file: NetworkFile, dataDir: string, delegating: boolean): string[
   return [
     'Try:',
     ...(delegating ? [`  As alice.test, give the delegation on ${file.server}/settings: the rest is refused until then.`] : []),
-    '  As bob.test, add these to the merge queue, one after the other, and watch its page:',
+    '  As bob.test, add these to the merge queue, one after the other, and watch its page (a batch waits 10 s for more to join it):',
     '    “Label trees by variety as well as by number” and “Warn of frost from two degrees down” land; the first closes the issue.',
     '    “Show harvest weights in pounds …” is ejected by its pre-flight, with the log one click away.',
     '    “Rename spacing_of to spacing_dm” and “Plan hedges …” pass alone and fail together: halving finds the second.',
