@@ -40,14 +40,20 @@ test('LND-11 a gateway that cannot be reached, or gives no token, is trouble, an
   assert.ok(!done.ok && done.why === 'trouble' && done.said.includes('503'), JSON.stringify(done))
 })
 
-test('WHO-4 another gateway is found by its document, with a token that is for it alone', async () => {
+test('WHO-4 another gateway is found by its document, with a token that is for it alone; one without a document is trouble', async () => {
+  const { rigby } = world.people
   const repo = await world.orchard('elsewhere', { gateway: 'did:web:127.0.0.1%3A9' })
   const a = await world.queued(repo, 'a')
-  const { done } = await world.hand().land(repo, [a])
+  const hand = world.hand()
+  const { done } = await hand.land(repo, [a])
   assert.ok(!done.ok && done.why === 'trouble', JSON.stringify(done))
-  const { did } = world.server.context.config
-  await repo.edit({ gateway: did })
-  const named = await world.hand().land(repo, [a])
+
+  // Beside a server of another name, the one that the record names is asked, and it answers.
+  await repo.edit({ gateway: world.server.context.config.did })
+  const beside = world.hand(rigby, { instance: hand.ctx.instance })
+  beside.ctx.appview.did = async () => rigby.did
+  beside.ctx.appview.pushToken = async () => assert.fail('a token for the other server')
+  const named = await beside.land(repo, [a])
   assert.ok(!named.done.ok && named.done.why === 'not-delegated', JSON.stringify(named.done))
 })
 
