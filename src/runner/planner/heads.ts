@@ -20,10 +20,18 @@ export function takeOutDrafts(turn: Turn): Turn {
 /** QUE-9: on a pinned branch a pull whose author may not queue stays what its queuer saw, or is out, also out of a batch. */
 export function takeOutChanged(turn: Turn): Turn {
   if (!turn.seen.pinned) return turn
-  return turn.seen.queue.reduce((so, waiting) => {
-    const why = changed(turn.seen, waiting)
-    return why === undefined ? so : owe(so, ejection(waiting, headOf(waiting), 'changed', why), reading)
-  }, turn)
+  return turn.seen.queue.reduce((so, waiting) => [waiting, asBuilt(turn, waiting)].reduce(takeOutIfChanged, so), turn)
+}
+
+function takeOutIfChanged(turn: Turn, waiting: Waiting): Turn {
+  const why = changed(turn.seen, waiting)
+  return why === undefined ? turn : owe(turn, ejection(waiting, headOf(waiting), 'changed', why), reading)
+}
+
+/** A pull with the head that its batch has: it may have moved between the reading and the building. */
+function asBuilt({ batches }: Turn, waiting: Waiting): Waiting {
+  const member = batches.flatMap(({ members }) => members).find(({ key }) => key === waiting.key)
+  return member === undefined ? waiting : { ...waiting, head: { state: 'at', commit: member.head } }
 }
 
 function changed({ branch }: Snapshot, { authorMayQueue, head, sawHead, sawBranch }: Waiting): EjectionParts | undefined {

@@ -45,6 +45,8 @@ export interface Facts {
   /** Chains that the gateway never takes, by their heads: how often, and whom it named. */
   notABatch: Map<string, { times: number; pull: string | undefined }>
   blamed: Set<string>
+  /** Pre-flights that could not be begun, by pull and head: how often. */
+  unflown: Map<string, number>
   failed: Map<string, Failed>
   /** By branch: who was in the batch that was dropped last; those may be built again alone (FAI-8, GWY-8). */
   dropped: Map<string, ReadonlySet<string>>
@@ -66,6 +68,7 @@ export function emptyFacts(): Facts {
     notDelegated: new Set(),
     notABatch: new Map(),
     blamed: new Set(),
+    unflown: new Map(),
     failed: new Map(),
     dropped: new Map(),
     handMoves: 0,

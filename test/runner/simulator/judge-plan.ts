@@ -1,6 +1,7 @@
 /** What a plan must keep to whatever was read: order (property 6), blame, depth, bases, stand-by, stop. */
 import type { Action, Batch, Line, Plan, Snapshot, Waiting } from '../../../src/runner/planner/types.ts'
 import { Broken, count } from './facts.ts'
+import { hasNoPreflight } from './trees.ts'
 import { branchOf, isOn, truth, type World } from './world.ts'
 
 type Build = Action & { do: 'build' }
@@ -96,10 +97,10 @@ function isOut(world: World, branch: string, { pull, key }: Waiting): boolean {
   return stands.entry?.key !== key || stands.draft || stands.branch !== branch
 }
 
-/** PRE-8: a run was asked for here, and there is nothing to show. */
-function flown(world: World, candidate: Waiting): boolean {
-  const n = candidate.head.state === 'at' ? (world.heads.get(candidate.head.commit)?.changes[0] ?? 0) : 0
-  return n % 17 === 3
+/** PRE-8: a run was asked for here, and there is nothing to show; or it could not be begun time and again, so that the build is to say why. */
+function flown(world: World, { pull, head }: Waiting): boolean {
+  const commit = head.state === 'at' ? head.commit : ''
+  return hasNoPreflight(world.heads.get(commit)) || (world.facts.unflown.get(`${pull} ${commit}`) ?? 0) >= 3
 }
 
 function halved(
@@ -125,7 +126,7 @@ function halved(
 /** Whether a drop has the cause that it says. `refused`: a landing was refused in this pass. */
 export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Action & { do: 'drop' }, refused: boolean): void {
   // What landed in this pass is in the line before still.
-  const line = before.batches.filter(({ members }) => !members.some(({ key }) => world.facts.landed.has(key)))
+  const line = before.batches.filter(({ members }) => !members.every(({ key }) => world.facts.landed.has(key)))
   const at = line.findIndex(({ id }) => id === order.id)
   const batch = line[at]
   if (batch === undefined) {

@@ -165,7 +165,10 @@ function carryOut(turn: Turn, mine: Kept, seen: Snapshot, action: Action): Resul
       if (mine.line.batches[0] !== batch) throw new Broken('1 base', `batch ${batch.id} lands and is not the lowest`)
       if (seen.standBy !== undefined) throw new Broken('REC-8 stand-by', `batch ${batch.id} lands while standing by: ${seen.standBy.why}`)
       const result = land(world, name, batch, dice, turn.step)
-      if (result.of === 'land' && !result.ok) turn.refused = true
+      if (result.of === 'land' && !result.ok) {
+        turn.refused = true
+        if (result.why !== 'trouble') world.facts.failed.delete(name)
+      }
       return result
     }
   }

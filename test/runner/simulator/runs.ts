@@ -3,7 +3,7 @@ import type { Action, Batch, Result, RunNow } from '../../../src/runner/planner/
 import type { Dice } from './dice.ts'
 import { count } from './facts.ts'
 import type { Pull } from './records.ts'
-import { broughtBy, clash, ending } from './trees.ts'
+import { broughtBy, clash, ending, hasNoPreflight } from './trees.ts'
 import { branchOf, type FlightRun, type Group, kept, type World, workflowsAt } from './world.ts'
 
 /** Files every check of a batch, and lets its runs begin (REC-5). */
@@ -48,7 +48,11 @@ function filed(world: World, workflow: string, batch: Batch, tree: bigint, dice:
 
 /** Runs the pre-flights that are asked for (PRE-7); one that clashes is not run (PRE-9). */
 export function fly(world: World, order: Action & { do: 'fly' }, dice: Dice): Result {
-  const answer = (ok: boolean): Result => ({ of: 'fly', pull: order.pull, head: order.head, tip: order.tip, ok })
+  const answer = (ok: boolean): Result => {
+    const what = `${order.pull} ${order.head}`
+    if (!ok) world.facts.unflown.set(what, (world.facts.unflown.get(what) ?? 0) + 1)
+    return { of: 'fly', pull: order.pull, head: order.head, tip: order.tip, ok }
+  }
   const pull = world.byUri.get(order.pull)
   const head = world.heads.get(order.head)
   const tip = world.commits.get(order.tip)
@@ -61,7 +65,7 @@ export function fly(world: World, order: Action & { do: 'fly' }, dice: Dice): Re
   }
   count(world.facts, 'pre-flights')
   // A pull may have taken the workflow away: then there is nothing to show (PRE-8), and no run whose end would ring.
-  if ((head.changes[0] ?? 0) % 17 === 3) {
+  if (hasNoPreflight(head)) {
     world.rang = true
     return answer(true)
   }
