@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { treeBounds } from '../../src/git/bounds.ts'
-import { mergeIn } from '../../src/git/merge.ts'
+import { mergeIn, mergeLimits } from '../../src/git/merge.ts'
 import { openMergeLoop } from '../../src/git/merge-loop.ts'
 import { mergeTrees } from '../../src/git/merge-trees.ts'
 import { type Mirror, openMirror } from '../../src/git/mirror.ts'
@@ -13,7 +14,7 @@ import { openQuarantineIn } from '../../src/git/quarantine.ts'
 import { openStack, type Stack, type Stacked, type StackOptions } from '../../src/git/stack.ts'
 import { openStarter } from '../../src/git/starter.ts'
 import { touchedBy } from '../../src/git/touched.ts'
-import { commit, git, newRepo, snapshot, tempDir, writeTree } from './support.ts'
+import { commit, git, newRepo, snapshot, tempDir } from './support.ts'
 
 const did = 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'
 const time = 1_790_000_000
@@ -152,8 +153,12 @@ test('BLD-8 the commit that names a pull in its last line is found, and none tha
   commit(mirror.dir, 'main', { f: '2' }, { message: `Quotes\n\n${pullOf(1)}\n\n${pullOf(2)} and more\n` })
   const side = commit(mirror.dir, 'side', { g: '1' }, { parents: [first], message: `Aside\n\n${pullOf(3)}\n` })
   const long = commit(mirror.dir, 'main', { f: '3' }, { message: `Long\n\n${'x\n'.repeat(40_000)}${pullOf(4)}\n` })
-  const tip = commit(mirror.dir, 'main', { f: '4', g: '1' }, { parents: [long, side] })
-  const found = await commitsNaming(mirror, { tip, pulls: [pullOf(1), pullOf(2), pullOf(3), pullOf(4)] })
+  // Where a message is cut, its last line is none.
+  const cut = `${pullOf(5)}\n`
+  const before = 33 * 1024 - 41 - cut.length - 'Cut\n\n\n'.length + 1
+  commit(mirror.dir, 'main', { f: '3a' }, { parents: [long], message: `Cut\n\n${'x'.repeat(before)}\n${cut}more\n` })
+  const tip = commit(mirror.dir, 'main', { f: '4', g: '1' }, { parents: [git(mirror.dir, ['rev-parse', 'main']), side] })
+  const found = await commitsNaming(mirror, { tip, pulls: [1, 2, 3, 4, 5].map(pullOf) })
   assert.deepEqual([...found], [[pullOf(1), first]])
 })
 
@@ -214,8 +219,15 @@ test('STO-11 nothing of a merge in conflict stays in the mirror', async t => {
   assert.deepEqual((await added(stack, [head])).map(why), ['conflict'])
   const [merged] = await mergeTrees(mirror, { onto: base, heads: [head] })
   assert.equal(merged?.applies, false)
-  await stack.close()
   assert.deepEqual(snapshot(mirror.objects), before)
+  // Nor does it come in with the next one that is clean.
+  const clean = commit(mirror.dir, 'p1', { f: lines(), g: 'g' }, { parents: [left] })
+  const later = snapshot(mirror.objects)
+  assert.deepEqual((await added(stack, [clean])).map(why), ['in'])
+  const [member] = await stack.finish(() => false)
+  await stack.close()
+  const fresh = Object.keys(snapshot(mirror.objects)).filter(path => !(path in later))
+  assert.deepEqual(fresh.map(path => path.replaceAll('/', '')).sort(), [member?.commit, member?.tree].sort())
   assert.deepEqual(readdirSync(join(mirror.dir, 'quarantine')), [])
 })
 
@@ -299,5 +311,26 @@ test('BLD-6 where it cannot be told who changed a file, all are named', async t 
   const ids = [0, 1].map(n => commit(mirror.dir, `p${n}`, { f: 'f', [`g${n}`]: 'g' }, { parents: [base] }))
   assert.deepEqual(await touchedBy(mirror, ids, ['g1']), [1])
   assert.deepEqual(await touchedBy(mirror, ids, ['nowhere']), [0, 1])
-  assert.ok(writeTree(mirror.dir, { f: 'f' }) !== '')
+  assert.deepEqual(await touchedBy(mirror, ids, ['g1/in/a/folder']), [1])
+  const below = commit(mirror.dir, 'p2', { f: 'f', 'folder/in/it': 'g' }, { parents: [base] })
+  assert.deepEqual(await touchedBy(mirror, [...ids, below], ['folder~1234', 'g0']), [0, 2])
+})
+
+test('STO-11 a merge runs within limits; one that is killed is the fault of its head, and the next goes on', async t => {
+  const mirror = await mirrorOf(t)
+  const base = commit(mirror.dir, 'main', { f: 'f' })
+  const head = commit(mirror.dir, 'p0', { f: 'f', g: 'g' }, { parents: [base] })
+  const bin = tempDir(t)
+  const real = execFileSync('sh', ['-c', 'command -v git']).toString().trim()
+  const said = join(bin, 'said')
+  const script = `#!/bin/sh\nif [ ! -e ${said} ]; then ulimit -t > ${said}; ulimit -v >> ${said}; kill -XCPU $$; fi\nexec ${real} "$@"\n`
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 })
+  const env = { ...(await openQuarantineIn(tempDir(t), [mirror.objects])).env, PATH: `${bin}:${process.env.PATH}` }
+  const loop = openMergeLoop({ dir: mirror.dir, env })
+  const killed = await loop.merge(base, head)
+  assert.ok(killed !== 'unsaid' && killed.applies === null && killed.unread.code === 'too-large')
+  assert.equal(readFileSync(said, 'utf8'), `${mergeLimits.run.ulimit.cpuSeconds}\n${mergeLimits.run.ulimit.memoryKiB}\n`)
+  const next = await loop.merge(base, head)
+  assert.ok(next !== 'unsaid' && next.applies)
+  loop.close()
 })
