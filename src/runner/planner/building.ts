@@ -2,24 +2,22 @@
 
 import { isReady } from './preflights.ts'
 import { heldBy } from './setbacks.ts'
+import { isResting } from './standing-by.ts'
 import { halfOf } from './suspects.ts'
 import { act, outsideBatches, queuedAs, remember, type Turn } from './turn.ts'
-import type { Batch, Waiting } from './types.ts'
+import type { Batch, Snapshot, Waiting } from './types.ts'
 
 export function build(turn: Turn): Turn {
-  if (!mayBuild(turn)) return turn
+  const { tip } = turn.seen
   const [lowest, ...ahead] = turn.batches
-  if (lowest === undefined) return buildOnBranch(turn)
-  return ahead.length === 0 ? buildAhead(turn, lowest) : turn
+  if (tip === null || !mayBuild(turn) || ahead.length > 0) return turn
+  return lowest === undefined ? buildOnBranch(turn, tip) : buildAhead(turn, lowest)
 }
 
 /** Nothing is built while the runner stops (MOV-5), stands by or waits out trouble of its own (FAI-8), nor on what was found out of date in this pass. */
 function mayBuild(turn: Turn): boolean {
-  const { seen, memory } = turn
-  const isHeld = (['build', 'checks', 'differs', 'lander'] as const).some(kind => heldBy(turn, kind) !== undefined)
-  return (
-    !seen.stopping && seen.standBy === undefined && seen.preflights !== 'unknown' && seen.tip !== null && !memory.pass.halted && !isHeld
-  )
+  const isTroubled = heldBy(turn, 'build') !== undefined || heldBy(turn, 'checks') !== undefined
+  return !isResting(turn) && !isTroubled && !turn.memory.pass.halted && turn.seen.preflights !== 'unknown'
 }
 
 /** BLD-1, PRE-5: pulls that are ready, in queue order; one that is not holds up none behind it. */
@@ -31,10 +29,8 @@ function isTakeable(turn: Turn, { key, head }: Waiting): boolean {
   return head.state === 'at' && heldBy(turn, 'unreadable', key) === undefined
 }
 
-function buildOnBranch(turn: Turn): Turn {
+function buildOnBranch(turn: Turn, { commit: base, generation }: NonNullable<Snapshot['tip']>): Turn {
   const { seen, memory } = turn
-  if (seen.tip === null) return turn
-  const { commit: base, generation } = seen.tip
   const on = { base, generation, under: null }
   if (memory.suspects !== null) {
     const most = halfOf(memory.suspects)

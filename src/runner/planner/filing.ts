@@ -2,6 +2,7 @@
 import { filingSaid } from '../../queue/words/runner.ts'
 import { ejection, owe, verdict } from './ejecting.ts'
 import { heldBy, setBack, wentWell } from './setbacks.ts'
+import { isResting } from './standing-by.ts'
 import { act, dropFrom, putBatch, type Turn } from './turn.ts'
 import type { Result } from './types.ts'
 
@@ -10,9 +11,8 @@ export function file(turn: Turn): Turn {
   const at = turn.batches.findIndex(({ filed }) => !filed)
   const batch = turn.batches[at]
   if (batch === undefined) return turn
-  const { stopping, standBy } = turn.seen
-  if (stopping) return dropFrom(turn, at, 'stopping')
-  if (standBy !== undefined || heldBy(turn, 'file') !== undefined) return turn
+  if (turn.seen.stopping) return dropFrom(turn, at, 'stopping')
+  if (isResting(turn) || heldBy(turn, 'file') !== undefined) return turn
   const ahead = at > 0
   return act(putBatch(turn, { ...batch, ahead }), { do: 'file', id: batch.id, ahead })
 }

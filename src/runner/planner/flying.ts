@@ -3,6 +3,7 @@ import { ejection, owe, reading } from './ejecting.ts'
 import type { Flown } from './memory.ts'
 import { flightAbout, preflightsOf, silenceAbout, silenceOf, type Told } from './preflights.ts'
 import { backOff, heldBy, noPause, setBack, wentWell } from './setbacks.ts'
+import { isResting } from './standing-by.ts'
 import { act, outsideBatches, remember, type Turn } from './turn.ts'
 import type { FailedRun, Flight, Result, Waiting } from './types.ts'
 
@@ -51,11 +52,6 @@ function failedRun({ workflow, flight: { check, status } }: Told): FailedRun[] {
 /** PRE-7: runs what is missing, on the head merged with the tip. */
 export function fly(turn: Turn): Turn {
   return isResting(turn) ? turn : outsideBatches(turn).reduce(flyOne, turn)
-}
-
-/** While the runner stops or stands by, what waits keeps its place (MOV-5, GWY-8). */
-function isResting({ seen }: Turn): boolean {
-  return seen.stopping || seen.standBy !== undefined
 }
 
 function flyOne(turn: Turn, waiting: Waiting): Turn {

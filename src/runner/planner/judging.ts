@@ -5,6 +5,7 @@ import { evidence, isTimeout, outcomeOf } from './checking.ts'
 import { owe, verdict } from './ejecting.ts'
 import type { Suspects } from './memory.ts'
 import { heldBy, noPause, setBack, setbackOf, wentWell } from './setbacks.ts'
+import { standsBy } from './standing-by.ts'
 import { reviewSuspects, suspectAll } from './suspects.ts'
 import { act, dropFrom, remember, type Turn } from './turn.ts'
 import type { Batch, FailedRun, RunNow } from './types.ts'
@@ -21,7 +22,7 @@ export interface Failure {
 /** LND-1, FAI-1: lands what passed; what failed names its culprit or is halved; what gave no verdict is built again. A failure during a stop counts for nothing (MOV-5). */
 export function judgeLowest(turn: Turn): Turn {
   const [batch] = turn.batches
-  if (batch === undefined || turn.seen.standBy !== undefined) return turn
+  if (batch === undefined || standsBy(turn) !== undefined) return turn
   const runs = turn.seen.runs.get(batch.id) ?? []
   const outcome = outcomeOf(batch, turn.seen.runs.get(batch.id))
   if (outcome === 'going') return turn
@@ -42,8 +43,7 @@ export function judgeLowest(turn: Turn): Turn {
 }
 
 function land(turn: Turn, { id, tip }: Batch): Turn {
-  if (heldBy(turn, 'land', tip) !== undefined || heldBy(turn, 'differs') !== undefined) return turn
-  return { ...act(turn, { do: 'land', id }), over: true }
+  return heldBy(turn, 'land', tip) === undefined ? { ...act(turn, { do: 'land', id }), over: true } : turn
 }
 
 /** FAI-2, FAI-3: drops everything; a pull that was alone is ejected, of several all are suspects. */

@@ -29,7 +29,7 @@ function notLanded(turn: Turn, batch: Batch, why: NotLanded): Turn {
     case 'tree-differs':
       return remember(setBack(turn, { kind: 'differs' }), { versions: { mine: why.mine, theirs: why.theirs } })
     case 'not-lander':
-      return halt(startOver(setBack(turn, { kind: 'lander' }), 'not-lander'))
+      return setBack(turn, { kind: 'lander' })
     case 'branch-moved':
       return halt(startOver(turn, 'branch-moved'))
     case 'out':

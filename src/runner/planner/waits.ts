@@ -4,8 +4,9 @@ import { fillsUntil, readyPulls } from './building.ts'
 import { isGoing } from './checking.ts'
 import { preflightsOf } from './preflights.ts'
 import { heldBy } from './setbacks.ts'
+import { standsBy } from './standing-by.ts'
 import { outsideBatches, type Turn } from './turn.ts'
-import type { StandBy, Wait } from './types.ts'
+import type { Wait } from './types.ts'
 
 /** After a pass that found its own reading out of date, in milliseconds. */
 const SOON = 1_000
@@ -26,12 +27,8 @@ export function wakeAt({ seen, memory }: Turn, waits: readonly Wait[]): number |
 }
 
 function standBy(turn: Turn): Wait[] {
-  const { seen, memory } = turn
-  if (seen.standBy !== undefined) return [{ for: 'stand-by', standBy: seen.standBy }]
-  const refused: StandBy[] = []
-  if (heldBy(turn, 'lander') !== undefined) refused.push({ why: 'not-lander' })
-  if (heldBy(turn, 'differs') !== undefined && memory.versions !== null) refused.push({ why: 'git-version', ...memory.versions })
-  return refused.map(one => ({ for: 'stand-by', standBy: one }))
+  const why = standsBy(turn)
+  return why === undefined ? [] : [{ for: 'stand-by', standBy: why }]
 }
 
 function troubles(turn: Turn): Wait[] {
