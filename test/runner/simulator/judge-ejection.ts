@@ -114,7 +114,9 @@ function unjust(world: World, seen: Snapshot, order: Eject, pull: Pull): string 
       return pull.records.some(rec => rec.what === 'draft' && rec.key > order.key) ? undefined : 'nobody made it a draft'
     case 'changed':
     case 'retargeted':
-      return seen.pinned && waiting?.authorMayQueue === false && changed(seen, waiting) ? undefined : 'it is as it was queued'
+      return seen.pinned && waiting?.authorMayQueue === false && (changed(seen, waiting) || order.head !== waiting.sawHead)
+        ? undefined
+        : 'it is as it was queued'
     case 'head-moved':
     case 'head-unread':
       return (facts.headRefused.get(order.key) ?? 0) >= 2 ? undefined : 'its head did not move under two landings'
