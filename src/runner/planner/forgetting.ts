@@ -1,4 +1,5 @@
 /** What a new pass no longer needs to remember. */
+import { headOf } from './ejecting.ts'
 import type { Done, Flown } from './memory.ts'
 import { remember, type Turn } from './turn.ts'
 
@@ -9,7 +10,7 @@ const LINGERS = 10 * 60_000
 export function beginPass(turn: Turn): Turn {
   const { seen, memory } = turn
   const queued = new Set([...seen.queue, ...seen.drafts].map(({ key }) => key))
-  const heads = new Map(seen.queue.map(({ key, head }) => [key, head.state === 'at' ? head.commit : undefined]))
+  const heads = new Map(seen.queue.map(waiting => [waiting.key, headOf(waiting)]))
   const stillDone = (one: Done): Done[] => {
     if (queued.has(one.key)) return [{ ...one, listedAt: seen.now }]
     return seen.now - one.listedAt > LINGERS ? [] : [one]
