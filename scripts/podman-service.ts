@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findEngine } from '../src/runner/executor/probe.ts'
@@ -51,7 +51,10 @@ export async function startPodman(dir: string): Promise<PodmanService | { why: s
   })
   const ended = new Promise<void>(done => service.once('exit', () => done()).once('error', () => done()))
   // A test run that is broken off leaves nothing either.
-  const atExit = () => clean(service, dir)
+  const atExit = () => {
+    clean(service, dir)
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 })
+  }
   process.once('exit', atExit)
   const started: PodmanService = {
     socketPath,
