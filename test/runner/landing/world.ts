@@ -151,7 +151,11 @@ function handOf(world: GatewayWorld, over: { fetch: GuardedFetch; dir: string },
   const landing = createLanding({ ctx, book, reads, builder })
 
   async function batch(repo: Planted, pulls: readonly OpenedPull[], on?: string): Promise<Batch> {
-    const ground = await reads.ground(repo.uri)
+    // What was queued a moment ago is read again, however lately its queuer's account was looked at.
+    const { ground } = await reads.again(
+      await reads.ground(repo.uri),
+      pulls.map(pull => pull.uri),
+    )
     const row = ground.refs.refs.find(ref => ref.name === 'refs/heads/main')
     assert.ok(row)
     const base = on ?? row.commit
