@@ -25,7 +25,8 @@ export function judgeEjection(world: World, seen: Snapshot, order: Eject): void 
   said(world, order, about)
   // One that was asked for before may have been written, whatever was answered.
   const asked = `asked ${order.key}`
-  if (lasting.has(order.why.key) || world.facts.decided.has(asked)) return
+  const isDecided = lasting.has(order.why.key) && world.facts.decided.has(`${order.key} ${order.why.key}`)
+  if (isDecided || world.facts.decided.has(asked)) return
   world.facts.decided.add(asked)
   const wrong = unjust(world, seen, order, pull)
   if (wrong !== undefined) throw new Broken('5 innocent', `${about}, but ${wrong} any more`)

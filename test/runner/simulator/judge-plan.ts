@@ -64,15 +64,11 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
     asked.add(key)
     if (flying.has(key)) throw wrong('BLD-1 build', `${key} is in a batch already`)
     if (told(world, seen, key) || world.facts.landed.has(key)) throw wrong('FAI-6 done', `${key} is done`)
-    if (!seen.queue.some(one => one.key === key)) throw wrong('QUE-1 queue', `${key} is not queued`)
-    if (
-      !ready(seen, candidate) &&
-      dropped?.has(key) !== true &&
-      seen.preflights !== 'unknown' &&
-      candidate.head.state === 'at' &&
-      !flown(world, candidate)
-    ) {
-      throw wrong('PRE-3 ready', `the pre-flights of ${key} have not passed: ${JSON.stringify(candidate.flights)}`)
+    const waiting = seen.queue.find(one => one.key === key)
+    if (waiting === undefined) throw wrong('QUE-1 queue', `${key} is not queued`)
+    const isSettled = seen.preflights === 'unknown' || waiting.head.state !== 'at' || dropped?.has(key) === true
+    if (!isSettled && !ready(seen, waiting) && !flown(world, waiting)) {
+      throw wrong('PRE-3 ready', `the pre-flights of ${key} have not passed: ${JSON.stringify(waiting.flights)}`)
     }
   }
   const suspects = stillSuspect(world, seen)
