@@ -23,7 +23,7 @@ export interface HostOptions {
 
 const prefix = 'run-'
 /** How long what is left of a run's output may take once its processes have ended. */
-const lastOutputMs = 2_000
+const lastOutputMs = 10_000
 
 /**
  * Runs steps as child processes of this one, each run in a process group and a folder of its own, with a clean environment. Nothing is isolated:

@@ -116,8 +116,10 @@ test('a cancelled run is ended at once, and one cancelled before it began never 
 })
 
 test('what a step leaves running is ended with the run, and holds it up no longer', async () => {
+  const began = performance.now()
   const { end, text } = await make(executor, { source, steps: ['setsid sh -c "echo bg \\$\\$; exec sleep 300" & sleep 0.2'] })
   assert.equal(end.end, 'success')
+  assert.ok(performance.now() - began < 8_000)
   const pid = /bg (\d+)/.exec(text)?.[1] ?? ''
   assert.notEqual(pid, '')
   assert.equal(alive(pid), false)
