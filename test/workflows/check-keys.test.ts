@@ -4,7 +4,17 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseRecordKey } from '../../src/atproto/ids.ts'
 import { tidAt } from '../../src/queue/tid.ts'
-import { digest, parseCheckKey, pullCheckKey, pullCheckPrefix, queueCheckKey, queueCheckPrefix } from '../../src/workflows/check-keys.ts'
+import {
+  digest,
+  noCommit,
+  parseCheckKey,
+  pullCheckKey,
+  pullCheckPrefix,
+  pushCheckKey,
+  pushCheckPrefix,
+  queueCheckKey,
+  queueCheckPrefix,
+} from '../../src/workflows/check-keys.ts'
 
 const repo = 'at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/dev.knotless.repo/orchard'
 const ref = 'refs/heads/main'
@@ -33,6 +43,15 @@ test('CHK-3 all keys of a branch start alike, those of one tip and base too, and
   const pull = `at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/dev.knotless.pull/${run.tid}`
   assert.ok(pullCheckKey(pull, run).startsWith(pullCheckPrefix(pull, { tip, base })))
   assert.ok(!pullCheckKey(pull, run).startsWith('queue:'))
+})
+
+test('CHK-3 checks of pushes to a branch start in their own way: a scan of its batches does not find them', () => {
+  const scope = { repo, ref }
+  const key = pushCheckKey(scope, run)
+  assert.ok(key.startsWith(pushCheckPrefix(scope)) && key.startsWith(pushCheckPrefix(scope, { tip, base })))
+  assert.ok(!key.startsWith(queueCheckPrefix(scope)))
+  assert.deepEqual([parseCheckKey(key)?.kind, parseCheckKey(key)?.of], ['push', digest(`${repo}\n${ref}`)])
+  assert.equal(parseCheckKey(pushCheckKey(scope, { ...run, base: noCommit }))?.base, noCommit, 'a branch that was made')
 })
 
 test('STO-10 a key holds digests and ids, never a word of a branch, workflow or repository', () => {

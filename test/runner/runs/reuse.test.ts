@@ -131,6 +131,20 @@ test('RUN-4 the push that lands a trusted batch on the default branch takes its 
   assert.equal(runner.executor.jobs.length, 1)
 })
 
+test('RUN-4 what the batch took over itself, its landing takes from the run that it came from', async () => {
+  const runner = await world.runner(rigby)
+  const { ground, repo, pulls } = newWorld()
+  const chosen = choose([workflow('test')])
+  const pull = pullOf(pulls[0] ?? '')
+  const first = (await run(runner, ground, { subject: pull, chosen })).get('test')?.check
+  const subject = batchOf(pulls, { tree: pull.tree })
+  await run(runner, ground, { subject, chosen })
+  const push = (await run(runner, ground, { subject: landing(subject), chosen })).get('test')
+  assert.equal(push?.state, 'reused')
+  const check = (await rigby.list('dev.knotless.check')).find(one => one.uri === push?.check)
+  assert.deepEqual([check?.value.repo, check?.value.reusedFrom], [repo, first])
+})
+
 test('RUN-4 not for a workflow with secrets, one that finishes when superseded, another branch, an untrusted batch, or a run asked for', async () => {
   const runner = await world.runner(rigby)
   const { ground, pulls } = newWorld()
