@@ -77,8 +77,10 @@ export function createLanderBook(ctx: BookContext, options: { every?: (ms: numbe
   }
 
   function wrote(repo: AtUri, page: Page, value: LanderRecord, cid: string): Stored<LanderRecord> {
-    page.record = storedLander(did, repo, { cid, value, at: now() })
-    return page.record
+    const record = storedLander(did, repo, { cid, value, at: now() })
+    // Whoever else has the lease keeps it.
+    page.record = value.lease?.instance === ctx.instance ? record : undefined
+    return record
   }
 
   async function put(repo: AtUri, value: LanderRecord, swapRecord: string | null) {
@@ -122,6 +124,16 @@ export function createLanderBook(ctx: BookContext, options: { every?: (ms: numbe
     return known !== undefined && left(known, now()) > 0 ? { ok: true, record: known } : { ok: false, said }
   }
 
+  /** Says on the record that it stopped; a record that is another one by now is read, and left where the lease is another's. Gives why not. */
+  async function stop(repo: AtUri, known: Stored<LanderRecord>): Promise<string | undefined> {
+    const done = await put(repo, stoppedLander(known.value, now()), known.cid)
+    if (done.ok || done.code !== 'swap-lost') return done.ok ? undefined : done.message
+    const found = await readLander(ctx.reader, did, repo, now()).catch(() => undefined)
+    if (found?.record === undefined || found.record.value.lease?.instance !== ctx.instance) return done.message
+    const again = await put(repo, stoppedLander(found.record.value, now()), found.cid)
+    return again.ok ? undefined : again.message
+  }
+
   return {
     leaseMs,
     alone,
@@ -143,9 +155,9 @@ export function createLanderBook(ctx: BookContext, options: { every?: (ms: numbe
         const { record } = page
         page.record = undefined
         if (record === undefined) return
-        const done = await put(repo, stoppedLander(record.value, now()), record.cid)
-        if (done.ok) ctx.log.info(words.released, { repo })
-        else ctx.log.warn(words.notReleased, { repo, said: done.message })
+        const said = await stop(repo, record)
+        if (said === undefined) ctx.log.info(words.released, { repo })
+        else ctx.log.warn(words.notReleased, { repo, said })
       })
     },
     held(repo, forMs) {

@@ -25,6 +25,9 @@ const service = '#knotless_appview'
 /** Git asks this for a password, and it says the one of the environment. */
 const helper = '!f() { test "$1" = get && printf "username=runner\\npassword=%s\\n" "$KNOTLESS_PUSH_TOKEN"; }; f'
 
+/** Where git knows how to (2.46), the token goes along at once rather than when it is asked for. */
+const settings = ['http.proactiveAuth=basic', 'http.followRedirects=false', 'push.negotiate=false'] as const
+
 /** The gateway of a repository: the server that its record names, else the one beside which this runner works. May reject with an UpstreamError. */
 export async function openGateway(
   ctx: GatewayContext,
@@ -89,7 +92,7 @@ export async function pushThrough(
       dir: push.gitDir,
       timeoutMs: PUSH_MS,
       signal: push.signal,
-      config: ['credential.helper=', `credential.helper=${helper}`, 'http.followRedirects=false', 'push.negotiate=false'],
+      config: ['credential.helper=', `credential.helper=${helper}`, ...settings],
       env: {
         GIT_ALLOW_PROTOCOL: 'http:https',
         GIT_HTTP_USER_AGENT: `knotless/${ctx.version}`,
