@@ -1,24 +1,11 @@
 /** A runner: its parts put together, started and stopped. */
-import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { join } from 'node:path'
 import type { AtUri } from '../atproto/ids.ts'
-import { createReader } from '../atproto/reader.ts'
-import { createTidClock } from '../atproto/tid.ts'
-import { createWriter } from '../atproto/writer.ts'
-import { readVersion } from '../config/version.ts'
-import { createMirrors } from '../git/mirror.ts'
-import { gitVersion } from '../git/version.ts'
-import { createAppview } from './appview.ts'
 import type { RunnerConfig } from './config.ts'
-import type { RunnerContext, RunnerSettings } from './context.ts'
 import { listen } from './listen.ts'
-import { createLiveLogs } from './live-logs.ts'
-import { createLog } from './log.ts'
 import { createRunnerMetrics } from './metrics.ts'
-import { createNames } from './names.ts'
-import { createParts } from './parts.ts'
+import { openRunner } from './open.ts'
 import { createDoor, type RepositoryDoor } from './pass/repository.ts'
 import { createReporter } from './report.ts'
 import type { Found } from './start.ts'
@@ -46,39 +33,13 @@ export async function createRunner(
   config: RunnerConfig,
   found: Found,
 ): Promise<{ ok: true; runner: Runner } | { ok: false; fault: string }> {
-  const git = await gitVersion()
-  if (!git.ok) return { ok: false, fault: git.message }
-  const settings = settingsOf(config, found)
-  const now = Date.now
-  const form = config['--log'] ?? (settings.once || settings.dryRun ? 'json' : 'text')
-  const log = createLog({ form, now, write: line => console.log(line) })
-  const reader = createReader({ identity: found.identity, fetch: found.fetch, now })
-  const writer = createWriter({ session: found.session, now })
-  const keys = createTidClock({ now, clockId: randomInt(1024) })
-  const names = createNames(found.identity)
-  const ctx: RunnerContext = {
-    did: found.did,
-    session: found.session,
-    writer,
-    reader,
-    identity: found.identity,
-    appview: createAppview({ url: found.appviewUrl, fetch: globalThis.fetch, writer, now, log }),
-    mirrors: createMirrors(join(found.folder.path, 'mirrors')),
-    now,
-    nextKey: () => keys.next(),
-    instance: found.folder.instance,
-    version: readVersion(),
-    git: git.version,
-    settings,
-    log,
-    names: names.of,
-  }
-  const live = createLiveLogs()
   const doors = new Map<AtUri, RepositoryDoor>()
   const ring = (repo: string, why: string) => doorOf(repo)?.ring(why)
-  const made = await createParts(ctx, { config, found, names, ring, live })
-  if (!made.ok) return made
-  const { parts, bells, slots, executor, close: closeParts } = made
+  const opened = await openRunner(config, found, { ring, write: line => console.log(line) })
+  if (!opened.ok) return opened
+  const { ctx, live, made, close: closeAll } = opened
+  const { settings, log, now } = ctx
+  const { parts, bells, slots, executor } = made
   const metrics = createRunnerMetrics(() => ({ busy: settings.jobs - slots.free, waiting: slots.waiting }))
   const reporter = createReporter(ctx, live)
   const turn = createTurns(PASSES_AT_ONCE)
@@ -133,12 +94,9 @@ export async function createRunner(
     for (const door of doors.values()) door.close()
     await bells.stop()
     await reporter.stop()
-    await closeParts()
-    await executor.close()
     await new Promise<void>(resolve => (server === undefined ? resolve() : server.close(() => resolve())))
     server?.closeAllConnections()
-    found.fetch.close()
-    found.folder.release()
+    await closeAll()
   }
 
   const runner: Runner = {
@@ -147,12 +105,12 @@ export async function createRunner(
       const at = config['--listen']
       if (at !== undefined) server = await listen(at, metrics.registry, health)
       if (!executor.isolated) log.warn(words.notIsolated)
-      log.info(words.runs(settings.repos.length), { account: found.did, executor: executor.kind, git: git.version })
+      log.info(words.runs(settings.repos.length), { account: ctx.did, executor: executor.kind, git: ctx.git })
       if (!settings.once && !settings.dryRun) bells.start(ring)
       all('started')
       const ready = config['--ready-file']
       if (ready !== undefined)
-        void firsts.promise.then(() => writeFile(ready, `${JSON.stringify({ did: found.did, repos: settings.repos })}\n`))
+        void firsts.promise.then(() => writeFile(ready, `${JSON.stringify({ did: ctx.did, repos: settings.repos })}\n`))
     },
     async finish() {
       await firsts.promise
@@ -172,23 +130,4 @@ export async function createRunner(
     kill: close,
   }
   return { ok: true, runner }
-}
-
-function settingsOf(config: RunnerConfig, found: Found): RunnerSettings {
-  return {
-    repos: found.repos,
-    queue: config['--queue'],
-    pulls: config['--pulls'],
-    batch: config['--batch'],
-    depth: config['--depth'],
-    waitMs: config['--wait'],
-    noticeMs: config['--notice'],
-    sweepMs: config['--sweep'],
-    jobs: config['--jobs'],
-    timeoutMs: config['--timeout'],
-    executor: config['--executor'],
-    allowNetwork: config['--allow-network'],
-    once: config['--once'] || config['--dry-run'],
-    dryRun: config['--dry-run'],
-  }
 }

@@ -4,9 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DevAccount } from '../../src/devnet/account.ts'
-import { readRunnerConfig } from '../../src/runner/config.ts'
+import { type RunnerConfig, readRunnerConfig } from '../../src/runner/config.ts'
+import { openRunner } from '../../src/runner/open.ts'
+import type { MadeParts } from '../../src/runner/parts.ts'
 import { createRunner, type Runner } from '../../src/runner/runner.ts'
-import { findAll } from '../../src/runner/start.ts'
+import { type Found, findAll } from '../../src/runner/start.ts'
 import {
   baseFiles,
   type Files,
@@ -27,6 +29,13 @@ export interface RunnerWorld extends GatewayWorld {
   /** The environment of a runner as a program. */
   env(as?: DevAccount): Record<string, string>
   gates: Gates
+}
+
+/** The parts of a runner that does nothing by itself. */
+export interface Opened {
+  parts: MadeParts['parts']
+  repos: readonly Planted[]
+  close(): Promise<void>
 }
 
 export interface Running {
@@ -98,18 +107,8 @@ export async function startRunnerWorld(options: Parameters<typeof startGatewayWo
       return world.plant(name, { record: { runners: [{ did: world.people.rigby.did }], ...record }, files: { ...baseFiles, ...workflows } })
     },
     async start({ repos, as = world.people.rigby, flags = [], dir: data = join(dir, `runner-${count++}`) }) {
-      const args = [
-        ...repos.flatMap(repo => ['--repo', `${world.people.alice.handle}/${repo.name}`]),
-        '--queue',
-        '--executor',
-        'host',
-        '--i-trust-every-author',
-      ]
-      const read = readRunnerConfig([...args, '--log', 'json', ...flags], { ...env(as), KNOTLESS_DATA: data })
-      assert.ok(!('help' in read) && read.ok, JSON.stringify(read))
-      const found = await findAll(read.config, Date.now)
-      assert.ok(found.ok, JSON.stringify(found))
-      const made = await createRunner(read.config, found.found)
+      const { config, found } = await lookUp({ people: world.people, env }, { repos, as, flags, data })
+      const made = await createRunner(config, found)
       assert.ok(made.ok, JSON.stringify(made))
       await made.runner.start()
       const one: Running = {
@@ -167,4 +166,25 @@ export async function ejected(world: RunnerWorld, pull: OpenedPull, by = world.p
     { timeout: 60_000, what: `${pull.branch} to be ejected` },
   )
   return found.value
+}
+
+async function lookUp(
+  world: Pick<RunnerWorld, 'people' | 'env'>,
+  asked: { repos: readonly Planted[]; as?: DevAccount; flags: readonly string[]; data: string },
+): Promise<{ config: RunnerConfig; found: Found }> {
+  const named = asked.repos.flatMap(repo => ['--repo', `${world.people.alice.handle}/${repo.name}`])
+  const args = [...named, '--queue', '--executor', 'host', '--i-trust-every-author', '--log', 'json', ...asked.flags]
+  const read = readRunnerConfig(args, { ...world.env(asked.as), KNOTLESS_DATA: asked.data })
+  assert.ok(!('help' in read) && read.ok, JSON.stringify(read))
+  const found = await findAll(read.config, Date.now)
+  assert.ok(found.ok, JSON.stringify(found))
+  return { config: read.config, found: found.found }
+}
+
+/** The parts of a runner as rigby, over these repositories, for tests that make its passes themselves. */
+export async function openParts(world: RunnerWorld, repos: readonly Planted[], flags: readonly string[] = []): Promise<Opened> {
+  const { config, found } = await lookUp(world, { repos, flags, data: join(world.dir, 'parts') })
+  const opened = await openRunner(config, found, { ring: () => undefined, write: () => undefined })
+  assert.ok(opened.ok, JSON.stringify(opened))
+  return { parts: opened.made.parts, repos, close: () => opened.close() }
 }
