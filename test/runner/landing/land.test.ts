@@ -166,3 +166,36 @@ test('LND-4 a head branch goes only where it is spent: not one that is a target,
   assert.ok(done.ok, JSON.stringify(done))
   assert.deepEqual([...(await repo.refs()).keys()].sort(), ['main', 'more', 'ruled', 'shared', 'target'])
 })
+
+test('WHO-4 LND-11 STO-7 answers of the owner’s account that get lost at every step land it once', async () => {
+  const { alice } = world.people
+  const repo = await world.orchard('straight-lost')
+  const a = await world.queued(repo, 'a')
+  const faults = ['putRecord', 'applyWrites'].map(method =>
+    world.network.faults.add({ fault: 'lose', method: `com.atproto.repo.${method}`, account: alice.did }),
+  )
+  const { batch, done } = await world.hand(alice).land(repo, [a])
+  for (const fault of faults) fault.clear()
+  assert.ok(done.ok, JSON.stringify(done))
+  assert.deepEqual(await repo.refs(), new Map([['main', batch.tip]]))
+  assert.equal((await statesOf(alice, a.uri)).length, 1)
+  assert.equal((await landerOf(alice, repo))?.intent, undefined)
+})
+
+test('WHO-4 LND-3 straight to the account: a branch that moves between reading and writing is not overwritten', async () => {
+  const { alice } = world.people
+  const repo = await world.orchard('straight-moved')
+  const a = await world.queued(repo, 'a')
+  const hand = world.hand(alice)
+  const batch = await hand.batch(repo, [a])
+  await hand.book.claim(await hand.ground(repo))
+  const intend = hand.book.intend.bind(hand.book)
+  hand.book.intend = async (...asked) => {
+    const done = await intend(...asked)
+    if (asked[1] !== undefined) await repo.push('main', a.head)
+    return done
+  }
+  assert.deepEqual(await hand.landing.land(await hand.ground(repo), batch), { ok: false, why: 'branch-moved' })
+  assert.equal((await repo.refs()).get('main'), a.head)
+  assert.equal((await landerOf(alice, repo))?.intent, undefined)
+})
