@@ -29,6 +29,12 @@ export interface Facts {
   /** Trees on which a batch's run failed, or ran out of time. */
   red: Set<bigint>
   timedOut: Set<bigint>
+  /** Tips of a queueing's batches that ran out of time (FAI-8). */
+  timeouts: Map<string, Set<string>>
+  /** Checks that ended red or without a verdict. */
+  redChecks: Set<string>
+  /** By branch: nothing is built before, as the runner had trouble of its own (FAI-8). */
+  notBefore: Map<string, number>
   /** Passes of a workflow on a tree: `workflow tree`. */
   passed: Set<string>
   landed: Set<string>
@@ -58,6 +64,9 @@ export function emptyFacts(): Facts {
   return {
     red: new Set(),
     timedOut: new Set(),
+    timeouts: new Map(),
+    redChecks: new Set(),
+    notBefore: new Map(),
     passed: new Set(),
     landed: new Set(),
     ejected: new Set(),

@@ -71,6 +71,8 @@ function said(world: World, order: Eject, about: string): void {
   }
   const named = order.why.key === 'alone' || order.why.key === 'halving' || order.why.key === 'together' || order.why.key === 'preflight'
   if (named && order.checks.length === 0) throw new Broken('REC-2 checks', `${about} without the checks that failed`)
+  const green = order.checks.find(({ check }) => !world.facts.redChecks.has(check))
+  if (green !== undefined) throw new Broken('REC-2 checks', `${about} naming ${green.check}, which is not red`)
 }
 
 /** Why an ejection is wrong; undefined when it is right. */
@@ -90,7 +92,9 @@ function unjust(world: World, seen: Snapshot, order: Eject, pull: Pull): string 
       if (alone !== undefined && (facts.red.has(alone) || (order.kind === 'timeout' && facts.timedOut.has(alone)))) return undefined
       return `nothing failed on ${order.head} merged with ${seen.tip?.commit} alone`
     case 'timeout':
-      if (alone !== undefined && facts.timedOut.has(alone)) return undefined
+      if (alone !== undefined && facts.timedOut.has(alone)) {
+        return (facts.timeouts.get(order.key)?.size ?? 0) >= 2 ? undefined : 'it was not built again once'
+      }
       return timedOutFlights(pull, order.head) >= 2 ? undefined : 'nothing of it timed out'
     case 'preflight': {
       const run = pull.flights.findLast(one => one.head === order.head && one.tip === seen.tip?.commit && one.state === 'failed')

@@ -1,8 +1,8 @@
 /** What a plan must keep to whatever was read: order (property 6), blame, depth, bases, stand-by, stop. */
-import type { Action, Batch, Line, Plan, Snapshot, Waiting } from '../../../src/runner/planner/types.ts'
+import type { Action, Batch, Line, Plan, RunNow, Snapshot, Waiting } from '../../../src/runner/planner/types.ts'
 import { Broken, count } from './facts.ts'
 import { hasNoPreflight } from './trees.ts'
-import { branchOf, isOn, truth, type World } from './world.ts'
+import { branchOf, isOn, kept, truth, type World } from './world.ts'
 
 type Build = Action & { do: 'build' }
 
@@ -49,6 +49,8 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
   if (seen.standBy !== undefined) throw wrong('REC-8 stand-by', `this runner stands by: ${seen.standBy.why}`)
   if (seen.stopping) throw wrong('MOV-5 stop', 'it is stopping')
   if (order.candidates.length === 0) throw wrong('BLD-1 build', 'that is nobody')
+  if (seen.now < (world.facts.notBefore.get(seen.branch) ?? 0))
+    throw wrong('FAI-8 back-off', 'the runner had trouble less than a minute ago')
   const under = order.under === undefined ? undefined : line.batches.find(batch => batch.id === order.under)
   if (order.under === undefined ? seen.tip?.commit !== order.base || seen.tip.generation !== order.generation : under?.tip !== order.base) {
     throw wrong('AHD-2 base', `${order.base} is neither the branch's tip nor that of the batch under it`)
@@ -159,6 +161,10 @@ export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Act
   if (!just) throw new Broken('MOV-4 drop', `batch ${order.id} is dropped as ${order.cause}, which is not so`)
   count(world.facts, `drops: ${order.cause}`)
   if (at === 0) noteDropped(world, seen.branch, batch)
+  const isTimeout = (run: RunNow) => run.state !== 'no-verdict' || run.verdict === 'timeout'
+  if (cause === 'no-verdict' && at === 0 && seen.runs.get(batch.id)?.every(isTimeout) === false) {
+    world.facts.notBefore.set(seen.branch, seen.now + 60_000)
+  }
   if (cause === 'batch-failed' && at === 0 && batch.members.length > 1) {
     count(world.facts, 'halvings begun')
     world.facts.failed.set(seen.branch, { members: batch.members, tip: batch.base, handMoves: world.facts.handMoves })
@@ -183,15 +189,28 @@ function sound(line: Line, seen: Snapshot, about: string): void {
   }
 }
 
-/** What a line must be when a pass asks for nothing more. */
-export function judgeQuiet(world: World, seen: Snapshot, plan: Plan): void {
+function hasPassed(seen: Snapshot, batch: Batch): boolean {
+  const runs = batch.filed ? seen.runs.get(batch.id) : undefined
+  return runs?.every(({ state }) => state === 'passed' || state === 'reused' || state === 'skipped') === true
+}
+
+/** What a line must be when a pass asks for nothing more. `tried`: a landing was tried in it. */
+export function judgeQuiet(world: World, seen: Snapshot, plan: Plan, tried: boolean): void {
   const { line } = plan
   const about = `after a pass over ${seen.branch}`
   sound(line, seen, about)
   const idle = seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease'
   if (idle && line.batches.length > 0) throw new Broken('WHO-3 dropped', `${about} a runner that does not land has a batch`)
-  if (seen.standBy !== undefined || seen.stopping) return
   const lowest = line.batches[0]
+  const isThere = lowest !== undefined && seen.tip?.commit === lowest.base && seen.tip.generation === lowest.generation
+  const isHeld = tried || plan.waits.some(wait => wait.for === 'landing-again' || wait.for === 'stand-by')
+  if (isThere && seen.standBy === undefined && !isHeld && hasPassed(seen, lowest)) {
+    throw new Broken('LND-1 lands', `${about} batch ${lowest.id} has passed and is not landed`)
+  }
+  if (seen.standBy !== undefined || seen.stopping) return
+  if (lowest?.filed === true && kept(world, seen.branch).groups.get(lowest.id)?.ahead === true) {
+    throw new Broken('AHD-5 class', `${about} batch ${lowest.id} lands next and runs as one ahead`)
+  }
   if (lowest !== undefined && (seen.tip?.commit !== lowest.base || seen.tip.generation !== lowest.generation)) {
     throw new Broken('MOV-1 moved', `${about} batch ${lowest.id} lies on ${lowest.base}; the branch is at ${seen.tip?.commit}`)
   }

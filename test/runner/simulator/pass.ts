@@ -38,6 +38,8 @@ interface Turn {
   step: Step
   /** A landing was refused in this pass. */
   refused: boolean
+  /** One was tried. */
+  tried: boolean
 }
 
 /** Makes a pass over a branch. Gives the last plan; undefined when the pass broke off. Throws `Broken`. */
@@ -54,14 +56,16 @@ export function pass(world: World, name: string, dice: Dice, faults: Faults): Pl
   const groups = faults.breaksAt > 0 ? new Map(mine.groups) : mine.groups
   const told = faults.breaksAt > 0 ? new Set(world.facts.toldEjected) : world.facts.toldEjected
   try {
-    return turns({ world, name, dice, reading: undefined, step, refused: false }, mine)
+    return turns({ world, name, dice, reading: undefined, step, refused: false, tried: false }, mine)
   } catch (err) {
     if (!(err instanceof BrokeOff)) throw err
     count(world.facts, `broken off: ${faults.how}`)
     world.trace?.push(`    the pass breaks off: ${faults.how}`)
     world.floor = world.seq
     world.facts.failed.delete(name)
+    world.facts.notBefore.clear()
     if (faults.how !== 'given-up') world.facts.decided.clear()
+    if (faults.how === 'given-up') tidy(world, name, mine)
     if (faults.how === 'killed') restart(world)
     else if (faults.how === 'given-up-whole') {
       world.facts.toldEjected = told
@@ -70,6 +74,13 @@ export function pass(world: World, name: string, dice: Dice, faults: Faults): Pl
     }
     return undefined
   }
+}
+
+/** What was planned and not done, of what has no answer: runs of batches that are forgotten end, and those of the lowest go first. */
+function tidy(world: World, name: string, { line, groups }: Kept): void {
+  for (const id of groups.keys()) if (!line.batches.some(batch => batch.id === id)) drop(world, name, id)
+  const lowest = line.batches[0] === undefined ? undefined : groups.get(line.batches[0].id)
+  if (lowest !== undefined) lowest.ahead = false
 }
 
 /** The lander starts with nothing but what is on record (MOV-6). */
@@ -82,6 +93,7 @@ export function restart(world: World): void {
   world.facts.toldEjected = new Set()
   world.facts.failed.clear()
   world.facts.decided.clear()
+  world.facts.notBefore.clear()
   world.floor = world.seq
   world.stopping = false
 }
@@ -115,7 +127,7 @@ function turns(turn: Turn, mine: Kept): Plan {
       turn.step(world)
     }
     if (results.length === 0) {
-      judgeQuiet(world, again(turn, seen, results), plan)
+      judgeQuiet(world, again(turn, seen, results), plan, turn.tried)
       forget(mine)
       return plan
     }
@@ -150,12 +162,17 @@ function carryOut(turn: Turn, mine: Kept, seen: Snapshot, action: Action): Resul
     case 'build':
       judgeBuild(world, seen, mine.line, action)
       return build(world, name, action, dice)
-    case 'file':
-      return file(world, batchOf(mine, action), name, dice)
+    case 'file': {
+      const batch = batchOf(mine, action)
+      if (action.ahead !== (mine.line.batches[0] !== batch))
+        throw new Broken('AHD-5 class', `batch ${batch.id} is filed ${action.ahead ? 'as ahead' : 'to land next'}`)
+      return file(world, name, batch, action.ahead, dice)
+    }
     case 'fly':
       return fly(world, action, dice)
     case 'promote':
       if (mine.line.batches[0]?.id !== action.id) throw new Broken('AHD-5 class', `batch ${action.id} is promoted and is not the lowest`)
+      promote(mine, action.id)
       return undefined
     case 'drop':
       drop(world, name, action.id)
@@ -164,6 +181,7 @@ function carryOut(turn: Turn, mine: Kept, seen: Snapshot, action: Action): Resul
       const batch = batchOf(mine, action)
       if (mine.line.batches[0] !== batch) throw new Broken('1 base', `batch ${batch.id} lands and is not the lowest`)
       if (seen.standBy !== undefined) throw new Broken('REC-8 stand-by', `batch ${batch.id} lands while standing by: ${seen.standBy.why}`)
+      turn.tried = true
       const result = land(world, name, batch, dice, turn.step)
       if (result.of === 'land' && !result.ok) {
         turn.refused = true
@@ -172,6 +190,11 @@ function carryOut(turn: Turn, mine: Kept, seen: Snapshot, action: Action): Resul
       return result
     }
   }
+}
+
+function promote({ groups }: Kept, id: number): void {
+  const group = groups.get(id)
+  if (group !== undefined) group.ahead = false
 }
 
 function batchOf(mine: Kept, action: Action & { id: number }): Line['batches'][number] {

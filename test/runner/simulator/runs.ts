@@ -7,7 +7,7 @@ import { broughtBy, clash, ending, hasNoPreflight } from './trees.ts'
 import { branchOf, type FlightRun, type Group, kept, type World, workflowsAt } from './world.ts'
 
 /** Files every check of a batch, and lets its runs begin (REC-5). */
-export function file(world: World, batch: Batch, branch: string, dice: Dice): Result {
+export function file(world: World, branch: string, batch: Batch, ahead: boolean, dice: Dice): Result {
   const tree = world.commits.get(batch.tip)?.tree ?? 0n
   const base = world.commits.get(batch.base)?.tree ?? 0n
   const bad = broughtBy(world.trees, tree & ~base).find(one => !one.fileable)
@@ -31,6 +31,7 @@ export function file(world: World, batch: Batch, branch: string, dice: Dice): Re
     tree,
     members: batch.members,
     begun: true,
+    ahead,
     dropped: false,
     runs: workflowsAt(world, tree).map(workflow => filed(world, workflow, batch, tree, dice)),
   }
@@ -104,10 +105,21 @@ function batchRunOn(world: World, group: Group, dice: Dice): boolean {
   const next =
     run.state === 'filed' && dice.chance(0.3) ? { ...run, state: 'running' as const, startedAt: world.now } : end(world, group, run, dice)
   group.runs = group.runs.map(one => (one === run ? next : one))
+  noteEnd(world, group, next)
   world.trace?.push(
     `    run ${run.workflow} of batch ${group.id} on ${group.branch}: ${next.state}${next.verdict === undefined ? '' : ` ${next.verdict}`}`,
   )
   return true
+}
+
+function noteEnd({ facts }: World, group: Group, run: RunNow): void {
+  if (run.state === 'failed' || run.state === 'no-verdict') facts.redChecks.add(run.check)
+  if (run.verdict !== 'timeout') return
+  for (const { key } of group.members) {
+    const before = facts.timeouts.get(key)
+    if (before === undefined) facts.timeouts.set(key, new Set([group.tip]))
+    else before.add(group.tip)
+  }
 }
 
 function noise(world: World, dice: Dice): RunNow['verdict'] | 'cancelled' | undefined {
@@ -150,6 +162,7 @@ function flightOn(world: World, flight: FlightRun, dice: Dice): void {
   else if (odd !== undefined || ends === 'lost') settle(flight, 'trouble', 'error')
   else if (ends === 'failed') settle(flight, 'failed', 'failure')
   else settle(flight, 'passed', undefined)
+  if (flight.state !== 'passed') world.facts.redChecks.add(flight.check)
   world.trace?.push(`    pre-flight ${flight.workflow} of ${flight.pull.title} at ${flight.head} on ${flight.tip}: ${flight.state}`)
 }
 

@@ -130,7 +130,8 @@ export const saboteurs: readonly Saboteur[] = [
       )
         return plan
       const why = { key: 'alone', names: ['test'], commit: first.commit, branch: seen.branch, tip: batch.base, newer: 0 } as const
-      const checks = [{ workflow: 'test', status: 'failure', check: 'check/1' }] as const
+      const failed = (seen.runs.get(batch.id) ?? []).filter(({ state }) => state === 'failed')
+      const checks = failed.map(({ workflow, check }) => ({ workflow, status: 'failure', check }) as const)
       const { pull, entry, key, head } = first
       return { ...plan, actions: [...plan.actions, { do: 'eject', pull, entry, key, head, kind: 'checks', why, checks }] }
     }),
@@ -266,5 +267,55 @@ export const saboteurs: readonly Saboteur[] = [
     wrong: twisted(plan =>
       withActions(plan, action => [action.do === 'eject' ? { ...action, why: { key: 'other', detail: '' } } : action]),
     ),
+  },
+  {
+    name: 'names checks that did not fail',
+    caught: /^REC-2/,
+    wrong: twisted(plan =>
+      withActions(plan, action => [
+        action.do === 'eject' ? { ...action, checks: action.checks.map(one => ({ ...one, check: 'check/another' })) } : action,
+      ]),
+    ),
+  },
+  {
+    name: 'does not build again what ran out of time once',
+    caught: /^5 innocent/,
+    wrong: right => (line, seen, results) => {
+      const first = { until: seen.now, since: seen.now, times: 1, said: '', check: null }
+      const timedOut = line.batches.slice(0, 1).flatMap(({ members }) =>
+        ['test', 'check', 'lint'].map(name => ({
+          ...first,
+          kind: 'timed-out' as const,
+          about: `${name} ${members.map(({ head }) => head).join(' ')}`,
+          keys: members.map(({ key }) => key),
+        })),
+      )
+      return right({ ...line, memory: { ...line.memory, setbacks: [...line.memory.setbacks, ...timedOut] } }, seen, results)
+    },
+  },
+  {
+    name: 'builds again at once what the runner could not check',
+    caught: /^FAI-8/,
+    wrong: right => (line, seen, results) => {
+      const setbacks = line.memory.setbacks.filter(({ kind }) => kind !== 'checks')
+      const plan = right({ ...line, memory: { ...line.memory, setbacks } }, seen, results)
+      return {
+        ...plan,
+        line: {
+          ...plan.line,
+          memory: { ...plan.line.memory, setbacks: plan.line.memory.setbacks.filter(({ kind }) => kind !== 'checks') },
+        },
+      }
+    },
+  },
+  {
+    name: 'does not land what passes while it stops',
+    caught: /^LND-1/,
+    wrong: misled(seen => (seen.stopping ? withRuns(seen, run => (run.state === 'passed' ? { ...run, state: 'running' } : run)) : seen)),
+  },
+  {
+    name: 'lets what lands next run as a batch ahead',
+    caught: /^AHD-5/,
+    wrong: twisted(plan => withActions(plan, action => (action.do === 'promote' ? [] : [action]))),
   },
 ]

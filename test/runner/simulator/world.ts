@@ -35,6 +35,8 @@ export interface Group {
   members: readonly Member[]
   runs: readonly RunNow[]
   begun: boolean
+  /** In the class of a batch ahead (AHD-5). */
+  ahead: boolean
   dropped: boolean
 }
 
