@@ -68,7 +68,7 @@ export function createBuilder(
   async function fill(ground: Ground, mirror: Mirror, stack: Stack, { base, candidates, most }: Order): Promise<Built> {
     const left = new Map<string, LeftOut>()
     const stacked: Candidate[] = []
-    const empty: Candidate[] = []
+    const empty: { candidate: Candidate; head: string }[] = []
     const waiting = candidates.flatMap(candidate => {
       const pull = ground.view.pulls.get(candidate.pull)
       return pull === undefined ? [] : [{ candidate, pull }]
@@ -85,20 +85,21 @@ export function createBuilder(
       const added = await stack.add(heads, most)
       if (!added.ok) return added
       for (const [n, outcome] of added.outcomes.entries()) {
-        const candidate = heads[n]?.candidate
-        if (candidate === undefined) continue
+        const one = heads[n]
+        if (one === undefined) continue
+        const { candidate, head } = one
         if (outcome.in) stacked.push(candidate)
-        else if (outcome.why === 'empty') empty.push(candidate)
+        else if (outcome.why === 'empty') empty.push(one)
         else {
           const why = leftOf(outcome, stacked, ground)
-          if (why !== undefined) left.set(candidate.key, why)
+          if (why !== undefined) left.set(candidate.key, { ...why, head })
         }
       }
     }
-    const named = await commitsNaming({ dir: mirror.dir }, { tip: base, pulls: empty.map(({ pull }) => pull) })
-    for (const { pull, key } of empty) {
-      const commit = named.get(pull)
-      left.set(key, { why: 'empty', ...(commit === undefined ? {} : { commit }) })
+    const named = await commitsNaming({ dir: mirror.dir }, { tip: base, pulls: empty.map(({ candidate }) => candidate.pull) })
+    for (const { candidate, head } of empty) {
+      const commit = named.get(candidate.pull)
+      left.set(candidate.key, { why: 'empty', head, ...(commit === undefined ? {} : { commit }) })
     }
     const commits = await stack.finish(commit => made.has(commit))
     const members = commits.flatMap(({ head, commit, tree }, n): Member[] => {

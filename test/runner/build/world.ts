@@ -135,7 +135,7 @@ export interface Outcome {
   left: Record<string, LeftOut>
 }
 
-/** Builds on the branch, all that is not left out, and gives what came of it by the pulls' branches. */
+/** Builds on the branch, and gives what came of it by the pulls' branches. Whoever is left out at a head is left out at that of the pull. */
 export async function built(
   builder: Builder,
   ground: Ground,
@@ -144,7 +144,13 @@ export async function built(
 ): Promise<Outcome> {
   const outcome = await builder.build(ground, { base, candidates: candidatesOf(pulls), most })
   assert.ok(outcome.ok, JSON.stringify(outcome))
-  const left = Object.fromEntries([...outcome.left].map(([key, why]) => [pulls[Number(key.slice(4))]?.branch ?? key, why]))
+  const left: Record<string, LeftOut> = {}
+  for (const [key, { head, ...why }] of outcome.left) {
+    const pull = pulls[Number(key.slice(4))] ?? assert.fail(key)
+    const isMerged = why.why === 'conflict' || why.why === 'empty'
+    assert.equal(isMerged ? head : (head ?? pull.head), pull.head)
+    left[pull.branch] = why
+  }
   return { stack: outcome.stack, left }
 }
 
