@@ -61,7 +61,7 @@ export function createRuns(options: RunsOptions): OwnRuns {
   const groups = createGroups()
   const counter = createCounter()
   /** Groups that could not be filed for a trouble that passes: their keys are kept (STO-7). */
-  const unsettled = new Map<string, { group: RunGroup; since: number }>()
+  const unsettled = new Map<string, { group: RunGroup }>()
   /** Runs that an executor has. */
   const going = new Set<Promise<void>>()
   const ran = new LRUCache<string, true>({ max: mostRan })
@@ -78,15 +78,11 @@ export function createRuns(options: RunsOptions): OwnRuns {
   async function file(ground: Ground, asked: Parameters<Runs['file']>[1]): ReturnType<Runs['file']> {
     if (stopping) return { ok: false, said: checkWords.stopping() }
     const place = JSON.stringify([ground.repo, asked.subject, asked.only, asked.asked])
-    for (const [other, { group, since }] of unsettled) {
-      if (other === place || ctx.now() - since < unsettledMs) continue
-      unsettled.delete(other)
-      void discard(group)
-    }
-    const group = unsettled.get(place)?.group ?? (await prepared(ground, asked))
+    const kept = unsettled.get(place)
+    unsettled.delete(place)
+    const group = kept?.group ?? (await prepared(ground, asked))
     const done = await fileAll(ctx, group)
     if (done.ok && !stopping) {
-      unsettled.delete(place)
       groups.add(group)
       for (const run of group.runs) if (run.stage === 'ended') passes.note(run)
       supersede(group)
@@ -95,13 +91,21 @@ export function createRuns(options: RunsOptions): OwnRuns {
       return { ok: true, group: { id: group.id, subject: group.subject } }
     }
     if ('trouble' in done) {
-      unsettled.set(place, { group, since: ctx.now() })
+      void keepFor(place, { group })
       return { ok: false, said: done.trouble.message }
     }
-    unsettled.delete(place)
     await discard(group)
     if (done.ok) return { ok: false, said: checkWords.stopping() }
     return { ok: false, unfiled: done.unfiled, said: done.said }
+  }
+
+  /** Keeps a group for another try; what nobody tries again is taken away, lest it read as being checked. */
+  async function keepFor(place: string, kept: { group: RunGroup }): Promise<void> {
+    unsettled.set(place, kept)
+    await pause(unsettledMs, new AbortController().signal)
+    if (unsettled.get(place) !== kept) return
+    unsettled.delete(place)
+    await discard(kept.group)
   }
 
   /** Takes away what of a group is on file, or may be. */

@@ -76,6 +76,18 @@ test('STO-7 checks whose filing was not answered are filed under the same keys, 
   assert.equal((await rigby.list('dev.knotless.check')).length, 2)
 })
 
+test('STO-7 checks whose filing was not answered and that nobody files again are taken away', async () => {
+  const { ground, asked } = await newBatch(['lint', 'test'])
+  const over = Promise.withResolvers<void>()
+  const { runs } = await world.runner(rigby, { pause: () => over.promise })
+  world.network.faults.add({ fault: 'lose', method: apply, times: 1 })
+  world.network.faults.add({ fault: 'refuse', method: 'com.atproto.repo.getRecord', times: 1 })
+  assert.ok(!(await runs.file(ground, asked)).ok)
+  assert.equal((await rigby.list('dev.knotless.check')).length, 2, 'they were written all the same')
+  over.resolve()
+  await until(async () => (await rigby.list('dev.knotless.check')).length === 0)
+})
+
 test('CHK-13 an upload that is limited holds up no verdict, and is made later', async () => {
   const { ground, repo, asked, runner } = await newBatch(['test'])
   const { runs, executor, rings } = runner

@@ -149,3 +149,29 @@ test('RUN-2 a newer head ends the runs of the older one, but for a workflow that
   deploy.end(passed)
   await runs.idle()
 })
+
+test('a newer push to a branch ends the runs of the older one, but for a workflow that finishes; one to another branch ends none', async () => {
+  const { runs, executor } = await world.runner(rigby)
+  const { ground } = newPull()
+  const chosen = choose([workflow('deploy', 'supersede: finish'), workflow('test')])
+  const push = (branch: string): Subject & { of: 'push' } => {
+    const [commit, tree] = [newCommit(), newCommit()]
+    return { of: 'push', branch, generation: 1, commit, tree, isDefault: branch === 'main', lands: false }
+  }
+  const old = await runs.file(ground, { subject: push('main'), chosen, trusted: true, gitDir })
+  assert.ok(old.ok)
+  runs.begin(old.group.id, 'next')
+  await executor.running('test')
+  assert.ok((await runs.file(ground, { subject: push('next'), chosen: choose([]), trusted: true, gitDir })).ok)
+  assert.deepEqual(
+    runs.of(old.group.id).map(run => run.state),
+    ['running', 'running'],
+  )
+  assert.ok((await runs.file(ground, { subject: push('main'), chosen: choose([]), trusted: true, gitDir })).ok)
+  assert.deepEqual(
+    runs.of(old.group.id).map(run => run.state),
+    ['running', 'cancelled'],
+  )
+  ;(await executor.running('deploy')).end(passed)
+  await runs.idle()
+})

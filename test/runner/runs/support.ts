@@ -27,7 +27,7 @@ export interface RunsWorld {
   /** A runner's parts over an account. */
   runner(
     account: DevAccount,
-    more?: Partial<Pick<RunsOptions, 'secrets' | 'live' | 'slots'>> & { jobs?: number; isolated?: boolean; executor?: Executor },
+    more?: Partial<Pick<RunsOptions, 'secrets' | 'live' | 'slots' | 'pause'>> & { jobs?: number; isolated?: boolean; executor?: Executor },
   ): Promise<TestRunner>
   end(): Promise<void>
 }
@@ -112,6 +112,7 @@ export async function startRunsWorld(pds: PdsSettings = {}): Promise<RunsWorld> 
       executor: more.executor ?? executor,
       slots,
       ring: (repo, why) => void rings.push({ repo, why }),
+      ...(more.pause === undefined ? {} : { pause: more.pause }),
       ...(more.live === undefined ? {} : { live: more.live }),
       ...(more.secrets === undefined ? {} : { secrets: more.secrets }),
     })
