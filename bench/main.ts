@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME…] [--json]`: measures each figure beside its peer in one run. Names: build, gateway, ingest, latency, pages, runner, start. `--json` prints one line
+ * `npm run bench [-- NAME…] [--json]`: measures each figure beside its peer in one run. Names: build, gateway, idle, ingest, landing, latency, pages, runner, start. `--json` prints one line
  * per figure; else a table, which also goes to bench/results.md with the command that made it. Exits 1 when a bound does not hold.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,9 @@ import { type Figure, header, machine, row } from './figures.ts'
 const benches: Readonly<Record<string, () => Promise<Figure[]>>> = {
   build: async () => (await import('./build.ts')).benchBuild(),
   gateway: async () => (await import('./gateway.ts')).benchGateway(),
+  idle: async () => (await import('./idle.ts')).benchIdle(),
   ingest: async () => (await import('./ingest.ts')).benchIngest(),
+  landing: async () => (await import('./landing.ts')).benchLanding(),
   latency: async () => (await import('./latency.ts')).benchLatency(),
   pages: async () => (await import('./pages.ts')).benchPages(),
   runner: async () => (await import('./runner.ts')).benchRunner(),
