@@ -1,5 +1,6 @@
 /** Which stack is asked for next: on the branch, or on the tip of the batch being checked (BLD-1, BLD-9, AHD-1). */
 
+import { headOf } from './ejecting.ts'
 import { isReady } from './preflights.ts'
 import { heldBy } from './setbacks.ts'
 import { isResting } from './standing-by.ts'
@@ -59,7 +60,7 @@ function buildAhead(turn: Turn, under: Batch): Turn {
   if (seen.settings.depth < 2 || memory.suspects !== null || !under.filed) return turn
   const { tip: base, generation, id } = under
   const left = memory.aside?.base === base ? memory.aside.left : []
-  const isLeft = ({ key, head }: Waiting) => left.some(one => one.key === key && head.state === 'at' && one.head === head.commit)
+  const isLeft = (waiting: Waiting) => left.some(one => one.key === waiting.key && one.head === headOf(waiting))
   const candidates = readyPulls(turn).filter(waiting => !isLeft(waiting))
   return ask(turn, { base, generation, under: id, half: false }, candidates, seen.settings.batch)
 }

@@ -43,10 +43,9 @@ function addBatch(turn: Turn, { id, base, generation }: AskedStack, { tip, tree,
 function learnHalf(turn: Turn, asked: AskedStack, stack: Stack | null): Turn {
   const { suspects } = turn.memory
   if (stack === null) return remember(turn, { suspects: null })
-  if (suspects === null) return addBatch(turn, asked, stack)
-  const isWhole = stack.members.length === asked.keys.length
-  const isSame = stack.members.every(({ key, head }) => suspects.members.some(suspect => suspect.key === key && suspect.head === head))
-  if (!isWhole || !isSame) return addBatch(remember(turn, { suspects: null }), asked, stack)
+  const isSuspect = (key: string, head: string) => suspects?.members.some(suspect => suspect.key === key && suspect.head === head) === true
+  const isWhole = stack.members.length === asked.keys.length && stack.members.every(({ key, head }) => isSuspect(key, head))
+  if (suspects === null || !isWhole) return addBatch(remember(turn, { suspects: null }), asked, stack)
   const [last, ...others] = suspects.members
   const waiting = last === undefined ? undefined : queuedAs(turn, last.key)
   const isKnown = others.length === 0 && suspects.how === 'failed' && stack.tree === suspects.failed.tree
@@ -91,8 +90,7 @@ function conflict(turn: Turn, left: Extract<LeftOut, { why: 'conflict' }>, head:
 }
 
 /** AHD-4: what stands in its way may never land; it waits to be built on the branch itself, and is not tried on this one again. */
-function setAside(turn: Turn, { key, head }: Waiting, { base }: AskedStack): Turn {
-  if (head.state !== 'at') return turn
+function setAside(turn: Turn, waiting: Waiting, { base }: AskedStack): Turn {
   const left = turn.memory.aside?.base === base ? turn.memory.aside.left : []
-  return remember(turn, { aside: { base, left: [...left, { key, head: head.commit }] } })
+  return remember(turn, { aside: { base, left: [...left, { key: waiting.key, head: headOf(waiting) ?? null }] } })
 }

@@ -123,7 +123,7 @@ export interface AskedStack {
 export interface Aside {
   /** The tip of the batch in flight. */
   base: string
-  left: readonly { key: string; head: string }[]
+  left: readonly { key: string; head: string | null }[]
 }
 
 export interface Flown {

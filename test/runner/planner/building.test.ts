@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LeftOut } from '../../../src/runner/planner/types.ts'
-import { createScene, flight, HOUR, MINUTE, run, START } from './scene.ts'
+import { createScene, flight, HOUR, MINUTE, run, type Scene, START } from './scene.ts'
 
 test('BLD-1 LND-1 ready pulls are built in queue order, checked at their tip and landed together', () => {
   const scene = createScene('abc')
@@ -232,4 +232,41 @@ test('an ejection that could not be written is asked for again after a back-off,
   scene.ejecting = true
   scene.now += MINUTE
   assert.deepEqual(scene.pass(), ['eject a other'])
+})
+
+/** An ejection that is decided and not written holds only as long as what it says does. */
+const conflict = { why: 'conflict', files: ['seeds.ts'], more: 0, with: [] } as const
+const hostile = { why: 'hostile', detail: 'No.' } as const
+const rows: readonly { left: LeftOut; moves: string; happens: (scene: Scene) => void; holds: boolean }[] = [
+  { left: conflict, moves: 'nothing', happens: () => {}, holds: true },
+  { left: conflict, moves: 'the branch', happens: scene => scene.move('m1'), holds: false },
+  { left: conflict, moves: 'its head', happens: scene => scene.change('a', { head: { state: 'at', commit: 'a2' } }), holds: false },
+  { left: hostile, moves: 'the branch', happens: scene => scene.move('m1'), holds: true },
+  { left: hostile, moves: 'its head', happens: scene => scene.change('a', { head: { state: 'at', commit: 'a2' } }), holds: false },
+  { left: { why: 'gone' }, moves: 'nothing', happens: () => {}, holds: true },
+]
+
+for (const { left, moves, happens, holds } of rows) {
+  test(`BLD-6 STO-11 what is ejected as ${left.why} and could not be written is ${holds ? 'asked for again' : 'tried anew'} when ${moves} moved`, () => {
+    const scene = createScene('a', { ejecting: false, left: () => left })
+    scene.pass()
+    scene.ejecting = true
+    scene.now += MINUTE
+    scene.left = () => undefined
+    happens(scene)
+    assert.equal(scene.pass()[0], holds ? `eject a ${scene.ejected[0]?.kind}` : `build 2 on ${scene.tip?.commit}: a`)
+  })
+}
+
+test('BLD-6 a conflict with pulls that are stacked before it is looked at anew when it could not be written: they may be gone', () => {
+  const others = [{ pull: 'pull-a', branch: 'branch-a' }]
+  const scene = createScene('ab', {
+    ejecting: false,
+    left: name => (name === 'b' && scene.names().includes('a') ? { ...conflict, with: others } : undefined),
+  })
+  assert.deepEqual(scene.pass(), ['build 1 on m0: ab', 'eject b conflict', 'file 1'])
+  scene.leave('a')
+  scene.ejecting = true
+  scene.now += MINUTE
+  assert.deepEqual(scene.pass(), ['drop 1 pull-moved-on', 'build 2 on m0: b', 'file 2'])
 })

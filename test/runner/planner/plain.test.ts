@@ -76,3 +76,18 @@ test('a line of a branch that nothing is known of is empty', () => {
   assert.deepEqual(emptyLine('main').batches, [])
   assert.equal(emptyLine('release/1.0').branch, 'release/1.0')
 })
+
+test('AHD-2 a stack that does not stand on the last batch of the line is not taken', () => {
+  const scene = createScene('abc', { settings: { batch: 2, depth: 2, waitMs: 0 } })
+  scene.pass()
+  const asked = { id: 7, base: 'elsewhere', generation: 1, under: 1, keys: ['key-c'], half: false }
+  const line = { ...scene.line, batches: scene.line.batches.slice(0, 1), memory: { ...scene.line.memory, asked } }
+  const stack = { tip: 'elsewhere+c1', tree: 'tree', members: [] }
+  const planned = plan(line, { ...scene.snapshot(), queue: scene.queue.slice(0, 2) }, [
+    { of: 'build', id: 7, ok: true, stack, left: new Map() },
+  ])
+  assert.deepEqual(
+    planned.line.batches.map(({ id }) => id),
+    [1],
+  )
+})
