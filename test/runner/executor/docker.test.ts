@@ -94,13 +94,13 @@ test('a run has the tree in a container, says its steps and passes, and nothing 
 
 test('WHO-5 a step is nobody: no root, no capability, no network, nothing it may write but its own', { skip }, async () => {
   const steps = [
-    'id -u; grep -E "CapEff|NoNewPrivs|Seccomp:" /proc/self/status; tail -n +3 /proc/net/dev | cut -d: -f1',
+    'id -u; grep -E "CapEff|CapBnd|NoNewPrivs|Seccomp:" /proc/self/status; sed -n "s|^[^ ]* / [^ ]* \\(r.\\),.*|root is \\1|p" /proc/mounts; tail -n +3 /proc/net/dev | cut -d: -f1',
     'for path in / /etc /usr/bin /w/steps/1; do touch $path/x 2>/dev/null || touch $path 2>/dev/null && echo "may write $path"; done; echo "$HOME" > "$HOME/x"; echo t > /tmp/x; echo w > x',
     'kill -9 1 2>/dev/null || echo "not one"; env | cut -d= -f1 | sort | tr "\\n" " "',
   ]
   const { end, text } = await run({ steps, env: { KNOTLESS_BRANCH: 'main' } })
   assert.equal(end.end, 'success', text)
-  assert.match(text, /\n1000\nCapEff:\t0+\nNoNewPrivs:\t1\nSeccomp:\t2\n +lo\n/)
+  assert.match(text, /\n1000\nCapEff:\t0+\nCapBnd:\t0+\nNoNewPrivs:\t1\nSeccomp:\t2\nroot is ro\n +lo\n\$ for/)
   assert.doesNotMatch(text, /^may write/m)
   assert.match(text, /\nnot one\n/)
   assert.match(text, /\bCI HOME (HOSTNAME )?KNOTLESS_BRANCH PATH PWD .*TMPDIR/)
