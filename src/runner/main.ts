@@ -57,7 +57,7 @@ async function runUntilSignalled(config: RunnerConfig): Promise<number> {
     await runner.kill()
     return 1
   }
-  const done = config['--once'] ? runner.finish() : signals.first
+  const done = config['--once'] || config['--dry-run'] ? runner.finish() : signals.first
   await Promise.race([done, signals.first])
   const stopped = runner.stop().then(() => true)
   const inOrder = await Promise.race([stopped, signals.second.then(() => false)])
