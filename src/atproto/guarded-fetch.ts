@@ -76,13 +76,15 @@ export function createGuardedFetch(options: { allowLoopback: boolean; lookup?: L
         agent: agents[url.protocol === 'https:' ? 'https:' : 'http:'],
         headers: { 'accept-encoding': 'identity', ...request.headers },
       })
-    try {
-      return await exchange(start(), url, request, deadline)
-    } catch (error) {
-      // A kept-open connection that the other side was just closing says nothing about the server: ask once more, if asking twice is harmless.
-      if (error instanceof StaleConnection && (method === 'GET' || method === 'HEAD'))
+    // A kept-open connection that the other side was just closing says nothing about the server: ask once more, if asking twice is harmless.
+    const tries = method === 'GET' || method === 'HEAD' ? 2 : 1
+    for (let tried = 1; ; tried++) {
+      try {
         return await exchange(start(), url, request, deadline)
-      throw error instanceof StaleConnection ? new UpstreamError('refused', url.host, 'connection lost', { cause: error.cause }) : error
+      } catch (error) {
+        if (!(error instanceof StaleConnection)) throw error
+        if (tried >= tries) throw new UpstreamError('refused', url.host, 'connection lost', { cause: error.cause })
+      }
     }
   }
 

@@ -231,6 +231,19 @@ test('a kept-open connection that the server has closed is no failure', async t 
   for (let i = 0; i < 3; i++) assert.equal(Buffer.from(await (await fetch(server.url, KB)).bytes()).toString(), 'fresh')
 })
 
+test('two kept-open connections that end, one after the other, are a failure of the server like any other', async t => {
+  const ports = new Set<number | undefined>()
+  const { fetch, server } = await setUp(t, (request, response) => {
+    const known = ports.has(request.socket.remotePort)
+    ports.add(request.socket.remotePort)
+    if (known) request.socket.destroy()
+    else setTimeout(() => response.end('fresh'), 30)
+  })
+  const both = await Promise.all([fetch(server.url, KB), fetch(server.url, KB)])
+  await Promise.all(both.map(answer => answer.bytes()))
+  await assert.rejects(fetch(server.url, KB), because('refused'))
+})
+
 test('a failure names the host and what was wrong, never path, query or token', async t => {
   const { fetch, server } = await setUp(t, (_request, response) =>
     response.writeHead(302, { location: 'https://elsewhere.example/?token=secret' }).end(),
