@@ -6,9 +6,11 @@ import { makeAtUri, parseAtUri, parseDid } from '../../src/atproto/ids.ts'
 import { createReader } from '../../src/atproto/reader.ts'
 import { createAppview } from '../../src/runner/appview.ts'
 import { createReads } from '../../src/runner/reads/reads.ts'
+import { keepHeapSmall } from '../../src/runner/small-heap.ts'
 import type { Runs } from '../../src/runner/types.ts'
 
 const ROUNDS = 15
+keepHeapSmall()
 const given = z
   .object({ plcUrl: z.string(), pdsUrl: z.string(), server: z.string(), did: z.string(), repos: z.array(z.string()) })
   .parse(JSON.parse(process.argv[2] ?? '{}'))
