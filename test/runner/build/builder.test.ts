@@ -188,7 +188,7 @@ test('STO-11 a fork that was refused is not downloaded again until its record ch
   const { mallory } = world.people
   const pull = await planted.openPull({ branch: 'bad', files: { a: 'a' }, author: mallory, fork: true })
   const bad = { bad: 'a'.repeat(40) }
-  await world.force(mallory, 'refused', bad, makePack(planted.gitDir, [planted.tip]))
+  await world.force(mallory, 'refused', bad, [makePack(planted.gitDir, [planted.tip])])
   let downloads = 0
   const builder = world.builder({
     reader: {
@@ -202,7 +202,7 @@ test('STO-11 a fork that was refused is not downloaded again until its record ch
   const ground = await world.ground(planted)
   for (let round = 0; round < 3; round++) assert.equal((await built(builder, ground, [pull])).left.bad?.why, 'hostile')
   assert.equal(downloads, 1)
-  await world.force(mallory, 'refused', { bad: pull.head }, makePack(planted.gitDir, [pull.head]))
+  await world.force(mallory, 'refused', { bad: pull.head }, [makePack(planted.gitDir, [pull.head])])
   assert.equal((await built(builder, await world.ground(planted), [pull])).stack?.members.length, 1)
 })
 

@@ -19,11 +19,16 @@ after(() => world.end())
 
 const blobMode = '100644'
 
+interface Made {
+  head: string
+  packs: readonly Buffer[]
+}
+
 /** A pull whose head lies in a repository of mallory's own, put there past every check. */
-async function forced(planted: Planted, branch: string, head: string, pack?: Buffer): Promise<OpenedPull> {
+async function forced(planted: Planted, branch: string, { head, packs }: Made): Promise<OpenedPull> {
   const { mallory } = world.people
   const fork = `${planted.name}-${branch}`
-  await world.force(mallory, fork, { [branch]: head }, pack ?? makePack(planted.gitDir, [head]))
+  await world.force(mallory, fork, { [branch]: head }, packs)
   const fields = {
     repo: planted.uri,
     branch: 'main',
@@ -39,7 +44,7 @@ function handmade(
   planted: Planted,
   make: (maker: ObjectMaker) => readonly { mode: string; name: string; id: string }[],
   author?: Buffer,
-): string {
+): Made {
   const maker = new ObjectMaker()
   const entries = [...make(maker), ...baseEntries(planted)].sort((a, b) => compare(a, b))
   const tree = maker.tree(entries)
@@ -51,8 +56,11 @@ function handmade(
       Buffer.from('\ncommitter Mal <m@example.com> 5 +0000\n\nx\n'),
     ]),
   )
-  git(planted.gitDir, ['unpack-objects', '-q'], maker.pack())
-  return head
+  return { head, packs: [wholeOf(planted), maker.pack()] }
+}
+
+function wholeOf({ gitDir, tip }: Planted): Buffer {
+  return makePack(gitDir, [tip])
 }
 
 function baseEntries({ gitDir, tip }: Planted) {
@@ -103,10 +111,9 @@ test('STO-11 heads out of bounds or malformed are left out one by one, each with
     }
     return [{ mode: '40000', name: 'bomb', id }]
   }
-  const big = git(gitDir, ['hash-object', '-w', '--stdin'], Buffer.alloc(200 * 2 ** 20))
   const one = (name: string) => (maker: ObjectMaker) => [{ mode: blobMode, name, id: maker.add('blob', 'x') }]
   const unrelated = commit(gitDir, 'unrelated', { other: 'x' }, { parents: [] })
-  const whole = makePack(gitDir, [planted.tip])
+  const whole = wholeOf(planted)
   const good = async (branch: string) => await planted.openPull({ branch, files: { [branch]: 'x\n' } })
   const pulls = [
     await good('good-1'),
@@ -125,13 +132,13 @@ test('STO-11 heads out of bounds or malformed are left out one by one, each with
     await forced(
       planted,
       'big',
-      handmade(planted, () => [{ mode: blobMode, name: 'big', id: big }]),
+      handmade(planted, maker => [{ mode: blobMode, name: 'big', id: maker.add('blob', Buffer.alloc(200 * 2 ** 20)) }]),
     ),
     await forced(planted, 'name', handmade(planted, one('n'.repeat(treeBounds.name + 1)))),
     await forced(planted, 'git', handmade(planted, one('.git'))),
-    await forced(planted, 'unrelated', unrelated),
-    await forced(planted, 'nowhere', 'a'.repeat(40), whole),
-    await forced(planted, 'torn', planted.tip, Buffer.concat([whole.subarray(0, -30), Buffer.alloc(30)])),
+    await forced(planted, 'unrelated', { head: unrelated, packs: [makePack(gitDir, [unrelated])] }),
+    await forced(planted, 'nowhere', { head: 'a'.repeat(40), packs: [whole] }),
+    await forced(planted, 'torn', { head: planted.tip, packs: [Buffer.concat([whole.subarray(0, -30), Buffer.alloc(30)])] }),
     await good('good-3'),
   ]
   const builder = world.builder()
@@ -167,7 +174,10 @@ test('STO-11 heads out of bounds or malformed are left out one by one, each with
 
 test('STO-11 a refs record that is none is said to be none, and leaves out its own pull alone', async () => {
   const planted = await world.plant('record')
-  const pulls = [await forced(planted, 'lies', planted.tip), await planted.openPull({ branch: 'good', files: { a: 'a' } })]
+  const pulls = [
+    await forced(planted, 'lies', { head: planted.tip, packs: [wholeOf(planted)] }),
+    await planted.openPull({ branch: 'good', files: { a: 'a' } }),
+  ]
   const { mallory } = world.people
   const name = 'record-lies'
   const record = await mallory.get('dev.knotless.refs', name)

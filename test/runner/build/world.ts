@@ -33,7 +33,7 @@ export interface BuildWorld {
   /** Everything about a repository as the accounts have it now. `sources` are read as well, unless they are given. */
   ground(planted: Planted, sources?: ReadonlyMap<string, Source>): Promise<Ground>
   /** Puts a refs record and packs into an account, whatever they are, as somebody with their own program would. */
-  force(account: DevAccount, name: string, refs: Readonly<Record<string, string>>, pack: Buffer): Promise<void>
+  force(account: DevAccount, name: string, refs: Readonly<Record<string, string>>, packs: readonly Buffer[]): Promise<void>
   /** Lines of the log so far. */
   lines: readonly string[]
   end(): Promise<void>
@@ -62,15 +62,15 @@ export async function startBuildWorld(): Promise<BuildWorld> {
       return made
     },
     ground: (planted, sources) => readGround(reader, Object.values(people), planted, sources),
-    async force(account, name, refs, pack) {
-      const row = packRow(new Map(), pack, 50 * 2 ** 20)
-      const parts: unknown[] = []
-      for (let start = 0; start < pack.length; start += 50 * 2 ** 20) {
-        parts.push(await account.upload(pack.subarray(start, start + 50 * 2 ** 20), 'application/octet-stream'))
+    async force(account, name, refs, packs) {
+      const listed: unknown[] = []
+      for (const pack of packs) {
+        const parts = [await account.upload(pack, 'application/octet-stream')]
+        listed.push({ ...packRow(new Map(), pack, pack.length), parts })
       }
       const rows = Object.entries(refs).map(([branch, commit]) => ({ name: `refs/heads/${branch}`, commit, generation: 1 }))
       const repo = `at://${account.did}/dev.knotless.repo/${name}`
-      await account.put('dev.knotless.refs', name, { repo, refs: rows, packs: [{ ...row, parts }], updatedAt: new Date().toISOString() })
+      await account.put('dev.knotless.refs', name, { repo, refs: rows, packs: listed, updatedAt: new Date().toISOString() })
     },
     async end() {
       for (const one of builders) await one.close()
