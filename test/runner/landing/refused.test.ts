@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type LandingWorld, landerOf, startLandingWorld, statesOf } from './world.ts'
 
@@ -29,6 +33,34 @@ test('GWY-8 GWY-1 without a delegation nothing lands, and the gateway’s words 
   assert.equal(tokens.length, 1)
   for (const token of tokens) assert.ok(!told.includes(token))
   assert.ok(!told.includes('/tmp/'), told)
+})
+
+test('GWY-10 the token is on no command line of git', async () => {
+  const repo = await world.orchard('command-line')
+  const a = await world.queued(repo, 'a')
+  const hand = world.hand()
+  const tokens: string[] = []
+  const { pushToken } = hand.ctx.appview
+  hand.ctx.appview.pushToken = async () => {
+    const token = await pushToken()
+    if (token.ok) tokens.push(token.token)
+    return token
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'knotless-argv-'))
+  const { PATH = '' } = process.env
+  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  writeFileSync(join(dir, 'git'), `#!/bin/sh\nprintf '%s\\n' "$@" >> '${dir}/argv'\nexec '${git}' "$@"\n`, { mode: 0o755 })
+  process.env.PATH = `${dir}:${PATH}`
+  try {
+    await hand.land(repo, [a])
+  } finally {
+    process.env.PATH = PATH
+  }
+  const said = readFileSync(join(dir, 'argv'), 'utf8')
+  rmSync(dir, { recursive: true })
+  assert.match(said, /^push$/m)
+  assert.equal(tokens.length, 1)
+  for (const token of tokens) assert.ok(!said.includes(token))
 })
 
 test('LND-11 a gateway that cannot be reached, or gives no token, is trouble, and the batch stays', async () => {
