@@ -1,12 +1,13 @@
 /** Runs and their checks as records: filed, begun, ended, cancelled, taken away. */
 import { setTimeout as wait } from 'node:timers/promises'
+import { cidForLex } from '@atproto/lex-cbor'
 import { LRUCache } from 'lru-cache'
 import type { AtUri } from '../../atproto/ids.ts'
 import { isTid } from '../../queue/tid.ts'
 import { checkWords } from '../../queue/words/check.ts'
 import type { RunnerContext } from '../context.ts'
 import type { Executor, Ground, Group, Runs, Slots, Subject } from '../types.ts'
-import { cancelledRecord, runNow } from './check-record.ts'
+import { cancelledRecord, lexOfCheck, runNow } from './check-record.ts'
 import { type Counts, createCounter } from './counts.ts'
 import { fileAll, prepare } from './filing.ts'
 import { createGroups, hasEnded, newestOf } from './groups.ts'
@@ -91,7 +92,8 @@ export function createRuns(options: RunsOptions): OwnRuns {
       return { ok: true, group: { id: group.id, subject: group.subject } }
     }
     if ('trouble' in done) {
-      void keepFor(place, { group })
+      // A rerun that an earlier process answered: its runs have these keys.
+      if (done.trouble.code !== 'key-taken') void keepFor(place, { group })
       return { ok: false, said: done.trouble.message }
     }
     await discard(group)
@@ -108,10 +110,13 @@ export function createRuns(options: RunsOptions): OwnRuns {
     await discard(kept.group)
   }
 
-  /** Takes away what of a group is on file, or may be. */
+  /** Takes away what of a group is on file, or may be: nothing else that has its keys. */
   async function discard(group: RunGroup): Promise<void> {
-    const away = (run: Run) =>
-      run.saved === undefined ? ctx.writer.deleteRecord({ collection: checks, rkey: run.rkey }) : saver.remove(run)
+    const away = async (run: Run) => {
+      if (run.saved !== undefined) return saver.remove(run)
+      const swapRecord = (await cidForLex(lexOfCheck(run.record))).toString()
+      await ctx.writer.deleteRecord({ collection: checks, rkey: run.rkey, swapRecord })
+    }
     await Promise.all(group.runs.map(away))
   }
 
