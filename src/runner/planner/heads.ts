@@ -41,9 +41,12 @@ function changed({ branch }: Snapshot, { authorMayQueue, head, sawHead, sawBranc
   return sawBranch === undefined || sawBranch === branch ? undefined : { key: 'retargeted', from: sawBranch, to: branch }
 }
 
-/** BLD-4: a head that is gone; one that has been unreadable for an hour. What is in a batch is left alone until it lands (MOV-3). */
+/**
+ * BLD-4: a head that is gone; one that has been unreadable for an hour. What is in a batch is left alone until it lands (MOV-3), and no hour is measured by a
+ * clock that is off (REC-8).
+ */
 export function takeOutGone(turn: Turn): Turn {
-  return outsideBatches(turn).reduce(lookAtHead, turn)
+  return turn.seen.standBy?.why === 'clock' ? turn : outsideBatches(turn).reduce(lookAtHead, turn)
 }
 
 function lookAtHead(turn: Turn, waiting: Waiting): Turn {

@@ -1,6 +1,6 @@
 /** Pre-flights: what each pull has to pass on its own before it joins a batch (PRE-1 to PRE-9). */
 import type { Setback } from './memory.ts'
-import { setbackOf } from './setbacks.ts'
+import { heldBy, setbackOf } from './setbacks.ts'
 import type { Turn } from './turn.ts'
 import type { Flight, Waiting } from './types.ts'
 
@@ -64,8 +64,8 @@ function readFlight(turn: Turn, { key }: Waiting, head: string, flight: Flight):
       return times > 1 && flight.tip === tip ? 'timed-out' : orFlown('fly')
     }
     case 'trouble': {
-      const until = silenceOf(turn, key, head, flight)?.until ?? 0
-      return orFlown(until > turn.seen.now ? 'held' : 'fly')
+      const isHeld = heldBy(turn, 'flight', silenceAbout(key, head, flight)) !== undefined
+      return orFlown(isHeld ? 'held' : 'fly')
     }
   }
 }

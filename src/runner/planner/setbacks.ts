@@ -16,10 +16,11 @@ export function setbackOf(memory: Memory, kind: SetbackKind, about = ''): Setbac
   return memory.setbacks.find(one => one.kind === kind && one.about === about)
 }
 
-/** The setback for which something is still left alone. */
+/** The setback for which something is still left alone; after a clock was put back, nothing is for longer than any back-off. */
 export function heldBy({ memory, seen }: Turn, kind: SetbackKind, about = ''): Setback | undefined {
   const setback = setbackOf(memory, kind, about)
-  return setback !== undefined && setback.until > seen.now ? setback : undefined
+  const left = (setback?.until ?? 0) - seen.now
+  return left > 0 && left <= LONGEST ? setback : undefined
 }
 
 /** Counts one more. `pause` gives how long it is left alone from now on, in milliseconds, of how often it happened: the back-off unless it says otherwise. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StandBy } from '../../../src/runner/planner/types.ts'
-import { author, createScene, owner, run, type Scene, START } from './scene.ts'
+import { author, createScene, HOUR, owner, run, type Scene, START } from './scene.ts'
 
 const settings = { batch: 2, depth: 2, waitMs: 0 } as const
 const held = { pull: 'pull-z', entry: 'entry-z', key: 'key-z', author, head: 'z1' }
@@ -69,3 +69,20 @@ for (const [what, standBy, ejects] of here) {
     assert.deepEqual(scene.pass(), ['file 1'])
   })
 }
+
+test('REC-8 BLD-4 an hour of which a clock that was off tells is no hour', () => {
+  const scene = createScene('a', { standBy: { why: 'clock', skewMs: -2 * HOUR } })
+  scene.change('a', { head: { state: 'unreadable', server: 'pds.example' } })
+  scene.pass()
+  scene.standBy = undefined
+  scene.now += 2 * HOUR
+  assert.deepEqual(scene.pass(), [])
+})
+
+test('REC-8 FAI-8 a clock that is put back makes nothing wait for longer than the longest back-off', () => {
+  const scene = createScene('a', { building: { ok: false, said: 'the disk is full' } })
+  scene.pass()
+  scene.building = { ok: true }
+  scene.now -= 2 * HOUR
+  assert.deepEqual(scene.pass(), ['build 2 on m0: a', 'file 2'])
+})
