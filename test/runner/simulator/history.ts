@@ -121,7 +121,7 @@ function act(world: World, what: What, dice: Dice): string | undefined {
       world.standBy = dice.pick([
         { why: 'not-lander' as const, first: 'did:plc:other' },
         { why: 'lease' as const, until: world.now + 60_000 },
-        { why: 'clock' as const, skewMs: 90_000 },
+        { why: 'clock' as const, skewMs: (dice.chance(0.5) ? 1 : -1) * (dice.chance(0.5) ? 90_000 : 3_700_000) },
         { why: 'not-delegated' as const, owner: 'did:plc:owner' },
         { why: 'git-version' as const, mine: '2.45', theirs: '2.39' },
       ])

@@ -55,6 +55,7 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
   if (order.under === undefined ? seen.tip?.commit !== order.base || seen.tip.generation !== order.generation : under?.tip !== order.base) {
     throw wrong('AHD-2 base', `${order.base} is neither the branch's tip nor that of the batch under it`)
   }
+  if (order.most > seen.settings.batch) throw wrong('BLD-1 build', `a batch has ${seen.settings.batch} at most`)
   const flying = new Set(line.batches.flatMap(batch => batch.members.map(member => member.key)))
   const dropped = world.facts.dropped.get(seen.branch)
   const asked = new Set<string>()
@@ -78,6 +79,10 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
   const failed = world.facts.failed.get(seen.branch)
   const isHalf = failed?.members.some(member => asked.has(member.key)) ?? false
   if (isHalf || order.candidates.every(one => dropped?.has(one.key) === true)) return
+  const { batch, waitMs } = seen.settings
+  const oldest = Math.min(...order.candidates.map(one => one.queuedAt))
+  if (under === undefined && order.candidates.length < batch && oldest + waitMs > seen.now)
+    throw wrong('BLD-9 wait', 'it is to wait for more')
   for (const waiting of seen.queue) {
     if (waiting.key >= last) break
     if (asked.has(waiting.key) || flying.has(waiting.key) || !ready(seen, waiting)) continue
@@ -199,6 +204,8 @@ export function judgeQuiet(world: World, seen: Snapshot, plan: Plan, tried: bool
   const { line } = plan
   const about = `after a pass over ${seen.branch}`
   sound(line, seen, about)
+  if (plan.wakeAt !== undefined && plan.wakeAt <= seen.now)
+    throw new Broken('wake', `${about} the planner asks to be woken ${seen.now - plan.wakeAt} ms ago`)
   const idle = seen.standBy?.why === 'not-lander' || seen.standBy?.why === 'lease'
   if (idle && line.batches.length > 0) throw new Broken('WHO-3 dropped', `${about} a runner that does not land has a batch`)
   const lowest = line.batches[0]

@@ -3,7 +3,7 @@ import type { Dice } from './dice.ts'
 import { count } from './facts.ts'
 import type { Pull } from './records.ts'
 import { type Commit, clash, commitId, heal, makeHead, newChange } from './trees.ts'
-import { authors, branches, branchOf, may, nextKey, owner, truth, type World, write } from './world.ts'
+import { authors, branches, branchOf, isOn, may, nextKey, owner, truth, type World, write } from './world.ts'
 
 function workflowsOf(world: World): readonly string[] {
   return world.climate.preflights.length === 0 || world.climate.workflows.includes('check')
@@ -100,11 +100,20 @@ export function takeOut(world: World, dice: Dice): string {
 
 /** Opens or undrafts what was closed or held. */
 export function putBack(world: World, dice: Dice): string {
-  const pull = dice.pick(world.pulls.filter(one => !truth(world, one).merged && (!truth(world, one).open || truth(world, one).draft)))
+  const pull = dice.pick(world.pulls.filter(one => !truth(world, one).open || truth(world, one).draft))
   if (pull === undefined) return 'nothing to open'
+  if (truth(world, pull).merged) return openLanded(world, pull)
   const closed = !truth(world, pull).open
   write(world, pull, { by: pull.author, what: closed ? 'open' : 'ready' })
   return `${pull.title} is ${closed ? 'opened again' : 'no draft any more'}`
+}
+
+/** HON-8: one that landed is opened again only where its commit is no longer on the branch. */
+function openLanded(world: World, pull: Pull): string {
+  const commit = pull.records.findLast(rec => rec.what === 'merged')?.commit ?? ''
+  if (branches.some(name => isOn(branchOf(world, name), commit))) return `${pull.title} has landed`
+  write(world, pull, { by: owner, what: 'open', commit })
+  return `${pull.title} is opened again: ${commit} is not on the branch any more`
 }
 
 /** A head moves: something new, a mend, or the branch merged in. */

@@ -14,6 +14,7 @@ export interface Rec {
   ends?: string | undefined
   /** The new target; or, of what the lander writes, the branch. */
   branch?: string | undefined
+  /** Where it landed; of one that is opened again after it landed, the commit that is no longer on the branch (HON-8). */
   commit?: string | undefined
   sawHead?: string | undefined
   sawBranch?: string | undefined
@@ -78,8 +79,9 @@ export function fold(pull: Pull, seen: ((rec: Rec) => boolean) | undefined, may:
         stands.entry = undefined
         break
       case 'open':
-        if (stands.merged || stands.open) break
+        if (stands.open || (stands.merged && rec.commit === undefined)) break
         stands.open = true
+        stands.merged = false
         stands.entry = undefined
         break
       case 'draft':

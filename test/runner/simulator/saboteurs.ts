@@ -318,4 +318,14 @@ export const saboteurs: readonly Saboteur[] = [
     caught: /^AHD-5/,
     wrong: twisted(plan => withActions(plan, action => (action.do === 'promote' ? [] : [action]))),
   },
+  {
+    name: 'takes more into a batch than it may',
+    caught: /^BLD-1/,
+    wrong: misled(seen => ({ ...seen, settings: { ...seen.settings, batch: 50 } })),
+  },
+  {
+    name: 'does not wait for a batch to fill',
+    caught: /^BLD-9/,
+    wrong: misled(seen => ({ ...seen, settings: { ...seen.settings, waitMs: 0 } })),
+  },
 ]

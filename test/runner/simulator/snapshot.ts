@@ -98,7 +98,8 @@ export function snapshot(world: World, name: string, reading: Reading, dice: Dic
   const runs = new Map<number, readonly RunNow[]>()
   for (const group of kept(world, name).groups.values()) runs.set(group.id, group.runs)
   return {
-    now: world.now,
+    // A clock that is off is off for the planner too.
+    now: world.standBy?.why === 'clock' ? world.now + world.standBy.skewMs : world.now,
     settings: world.settings,
     stopping: world.stopping,
     standBy: world.standBy,
