@@ -26,8 +26,8 @@ export function landerKey(repo: AtUri): RecordKey {
 }
 
 /** An account's lander record about a repository, at its source. Rejects with an UpstreamError. */
-export async function readLander(reader: Reader, did: Did, repo: AtUri, now: number): Promise<FoundLander> {
-  const read = await reader.getRecord(did, landerCollection, landerKey(repo))
+export async function readLander(reader: Reader, did: Did, repo: AtUri, now: number, signal?: AbortSignal): Promise<FoundLander> {
+  const read = await reader.getRecord(did, landerCollection, landerKey(repo), signal === undefined ? {} : { signal })
   if (read === undefined) return { cid: null }
   const record = readUsable(read, usable => (usable.kind === 'lander' ? usable.value : undefined), now)
   return { cid: read.cid, record: record?.value.repo === repo ? record : undefined }
