@@ -8,6 +8,7 @@ import { halfOf } from './suspects.ts'
 import { act, outsideBatches, queuedAs, remember, type Turn } from './turn.ts'
 import type { Batch, Snapshot, Waiting } from './types.ts'
 
+/** Asks for a stack where one is due: on the branch when nothing is in flight, else ahead. */
 export function build(turn: Turn): Turn {
   const { tip } = turn.seen
   const [lowest, ...ahead] = turn.batches

@@ -12,6 +12,7 @@ import type { Batch, EjectionKind, LeftOut, Result, Waiting } from './types.ts'
 type Built = Extract<Result, { of: 'build' }>
 type Stack = NonNullable<Extract<Built, { ok: true }>['stack']>
 
+/** Takes a stack into the line, and judges everybody who is not in it. A stack that was not asked for last is passed over (CHK-8). */
 export function learnStack(turn: Turn, result: Built): Turn {
   const { asked } = turn.memory
   if (asked === null || asked.id !== result.id) return turn

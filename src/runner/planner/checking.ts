@@ -7,6 +7,7 @@ import type { Batch, FailedRun, RunNow } from './types.ts'
  */
 export type Outcome = 'going' | 'passed' | 'failed' | 'timed-out' | 'trouble'
 
+/** FAI-1: one failure decides at once; for all else every run has to have ended. */
 export function outcomeOf({ filed, of }: Batch, runs: readonly RunNow[] | undefined): Outcome {
   if (!filed || runs === undefined) return 'going'
   const counted = runs.filter(({ state }) => state !== 'reused' && state !== 'skipped')
@@ -19,10 +20,12 @@ export function outcomeOf({ filed, of }: Batch, runs: readonly RunNow[] | undefi
   return silent.every(isTimeout) ? 'timed-out' : 'trouble'
 }
 
+/** Filed or running. */
 export function isGoing(state: RunNow['state']): boolean {
   return state === 'filed' || state === 'running'
 }
 
+/** CHK-7: it ran out of time, which is no verdict. */
 export function isTimeout({ state, verdict }: RunNow): boolean {
   return state === 'no-verdict' && verdict === 'timeout'
 }

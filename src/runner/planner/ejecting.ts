@@ -55,6 +55,7 @@ export function askEjections(turn: Turn): Turn {
   return act(turn, ...due.map(({ grounds: _, ...one }): Ejection => one))
 }
 
+/** FAI-6: what is written is done with; what could not be is tried again after a back-off. */
 export function learnEjection(turn: Turn, { key, ok }: Extract<Result, { of: 'eject' }>): Turn {
   if (!ok) return setBack(turn, { kind: 'eject', about: key, keys: [key] })
   const { done, owed } = turn.memory

@@ -70,6 +70,7 @@ function flyOne(turn: Turn, waiting: Waiting): Turn {
   return act(flying, { do: 'fly', pull, head: head.commit, tip: tip.commit, generation: tip.generation, workflows })
 }
 
+/** PRE-8: what is filed is remembered; what could not be is tried again after a back-off. */
 export function learnFlight(turn: Turn, { pull, head, tip, ok }: Extract<Result, { of: 'fly' }>): Turn {
   const key = turn.seen.queue.find(waiting => waiting.pull === pull)?.key
   if (key === undefined) return turn

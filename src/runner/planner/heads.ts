@@ -63,6 +63,7 @@ function lookAtHead(turn: Turn, waiting: Waiting): Turn {
   }
 }
 
+/** BLD-4: its head branch, or the account that held it, is gone. */
 export function ejectGone(turn: Turn, waiting: Waiting, state: 'gone' | 'account-gone', grounds: Grounds): Turn {
   const { author, headBranch, headRepo } = waiting
   const { did, rkey } = parseAtUri(headRepo) ?? { did: author, rkey: '' }

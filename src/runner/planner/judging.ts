@@ -23,9 +23,9 @@ export interface Failure {
 export function judgeLowest(turn: Turn): Turn {
   const [batch] = turn.batches
   if (batch === undefined || standsBy(turn) !== undefined) return turn
-  const runs = turn.seen.runs.get(batch.id) ?? []
-  const outcome = outcomeOf(batch, turn.seen.runs.get(batch.id))
-  if (outcome === 'going') return turn
+  const runs = turn.seen.runs.get(batch.id)
+  const outcome = outcomeOf(batch, runs)
+  if (outcome === 'going' || runs === undefined) return turn
   if (outcome === 'passed') return land(wentWell(turn, 'checks'), batch)
   if (turn.seen.stopping) return turn
   switch (outcome) {
@@ -76,6 +76,7 @@ export function buildAgain(turn: Turn, { members }: Batch): Turn {
   return turn.memory.suspects === null ? remember(turn, { again: members.map(({ key }) => key) }) : turn
 }
 
+/** What makes a batch the same one when it is built again: its heads, in their order. */
 export function headsOf({ members }: Batch): string {
   return members.map(({ head }) => head).join(' ')
 }

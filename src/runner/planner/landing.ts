@@ -8,6 +8,7 @@ import { noPause, setBack, setbackOf } from './setbacks.ts'
 import { dropFrom, isPast, queuedAs, remember, type Turn } from './turn.ts'
 import type { Batch, DropCause, NotLanded, Result } from './types.ts'
 
+/** The lowest batch has landed, or why not; the answer about any other is passed over. */
 export function learnLanding(turn: Turn, result: Extract<Result, { of: 'land' }>): Turn {
   const [batch] = turn.batches
   if (batch?.id !== result.id) return turn

@@ -144,6 +144,7 @@ export interface ThisPass {
   halted: boolean
 }
 
+/** Of a line that nothing is known of. */
 export function emptyMemory(): Memory {
   return {
     nextId: 1,

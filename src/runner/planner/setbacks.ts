@@ -12,6 +12,7 @@ export function backOff(times: number): number {
   return Math.min(LONGEST, MINUTE * 2 ** Math.min(times - 1, 10))
 }
 
+/** What is remembered of a setback; of one without `about` the line's. */
 export function setbackOf(memory: Memory, kind: SetbackKind, about = ''): Setback | undefined {
   return memory.setbacks.find(one => one.kind === kind && one.about === about)
 }

@@ -56,6 +56,7 @@ function isAsItWas(turn: Turn, { key, head }: Suspect): boolean {
   return now?.state === 'at' && now.commit === head
 }
 
+/** The title of a queued pull. */
 export function titleOf(turn: Turn, key: string): string {
   return queuedAs(turn, key)?.title ?? ''
 }

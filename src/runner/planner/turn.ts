@@ -11,14 +11,17 @@ export interface Turn {
   readonly over: boolean
 }
 
+/** A turn in which nothing is asked for yet. */
 export function startTurn(line: Line, seen: Snapshot): Turn {
   return { seen, batches: line.batches, memory: line.memory, actions: [], over: false }
 }
 
+/** Asks for something, after what is asked for already. */
 export function act(turn: Turn, ...actions: readonly Action[]): Turn {
   return { ...turn, actions: [...turn.actions, ...actions] }
 }
 
+/** Remembers these things otherwise, and all others as they are. */
 export function remember(turn: Turn, what: Partial<Memory>): Turn {
   return { ...turn, memory: { ...turn.memory, ...what } }
 }
@@ -45,6 +48,7 @@ export function isPast({ memory }: Turn, key: string): boolean {
   return done.some(one => one.key === key) || owed.some(one => one.key === key) || pass.over.includes(key)
 }
 
+/** Whether the queueing is in a batch. */
 export function isInFlight({ batches }: Turn, key: string): boolean {
   return batches.some(batch => batch.members.some(member => member.key === key))
 }
