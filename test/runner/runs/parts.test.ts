@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { tidAt } from '../../../src/queue/tid.ts'
 import { cancelledRecord, cutBytes } from '../../../src/runner/runs/check-record.ts'
 import { jobOf, secretsMissing } from '../../../src/runner/runs/job.ts'
 import { createLive } from '../../../src/runner/runs/live.ts'
 import { createRunLog } from '../../../src/runner/runs/log.ts'
+import { batchesOf, prunable } from '../../../src/runner/runs/prune.ts'
 import type { Subject } from '../../../src/runner/types.ts'
-import { bob, commit, History } from '../../queue/support.ts'
+import { queueCheckKey } from '../../../src/workflows/check-keys.ts'
+import { bob, commit, DAY, History, iso, rigby, START } from '../../queue/support.ts'
 import { until } from '../../support/until.ts'
 import { batchOf, workflow } from './support.ts'
 
@@ -128,6 +131,25 @@ test('CHK-7 a workflow’s time-out counts, capped by the runner’s', () => {
   assert.equal(job('timeout: 2s', 5_000).timeoutMs, 2_000)
   assert.equal(job('timeout: 1h', 5_000).timeoutMs, 5_000)
   assert.deepEqual([job('', 1).weight, job('', 1).source.commit], ['low', pull.tree])
+})
+
+test('CHK-12 a batch with a run that has not ended, or that ended lately, is not pruned, whoever remembers it', () => {
+  const history = new History()
+  const [old, tip, base] = [START, commit(20), commit(21)]
+  const scope = { repo: history.uri, ref: 'refs/heads/main' }
+  const of = (...checks: { status: 'success' | 'running'; finishedAt?: number }[]) =>
+    batchesOf(
+      checks.map(({ status, finishedAt }, at) => {
+        const key = queueCheckKey(scope, { tip, base, file: `${at}.yml`, tid: tidAt(old + at) })
+        const ended = finishedAt === undefined ? {} : { finishedAt: iso(finishedAt) }
+        return history.check(rigby, { key, status, commit: tip, baseCommit: base, createdAt: old, ...ended })
+      }),
+    )
+  const now = START + 8 * DAY
+  const pruned = (batches: ReturnType<typeof of>) => prunable(batches, { now, view: history.view(), keep: new Set() }).length
+  assert.equal(pruned(of({ status: 'success', finishedAt: old }, { status: 'success', finishedAt: old })), 1)
+  assert.equal(pruned(of({ status: 'success', finishedAt: old }, { status: 'running' })), 0)
+  assert.equal(pruned(of({ status: 'success', finishedAt: old }, { status: 'success', finishedAt: now - DAY })), 0)
 })
 
 test('words are cut on a whole character within what a record holds', () => {
