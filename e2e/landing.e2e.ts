@@ -173,20 +173,23 @@ test('BLD-6 of two in conflict with one another, queued together, the second is 
 })
 
 test('RUN-6 a rerun that is asked for on the pull’s page is run, and its run shows there', async () => {
-  await bob.visit(world.pathOf(one('csv-semicolons')))
+  await bob.visit(world.pathOf(one('harvest-pounds')))
   await bob.page.getByRole('button', { name: 'Run again' }).click()
   await bob.page.getByRole('button', { name: /^Continue at / }).waitFor()
   await lookAt(bob, 'rerun-right', /422/, twoLooks)
   await bob.page.getByRole('button', { name: /^Continue at / }).click()
   await atOwnServer(bob.page, world.people.bob)
-  await bob.page.waitForURL(/\/pulls\/carol\.test\//)
+  await bob.page.waitForURL(/\/pulls\/bob\.test\//)
   await bob.page.getByRole('button', { name: 'Run again' }).click()
   await until(async () => /Asked for\./.test(await textOf(bob, '#checks')), { what: 'the page to say that it was asked for' })
-  await until(async () => /test.*Passed/.test(await textOf(bob, '#checks')), { timeout: 60_000, what: 'the run to show' })
+  await until(async () => /test.*Failed/.test(await textOf(bob, '#checks')), { timeout: 60_000, what: 'the run to show' }).catch(error => {
+    throw new Error(`${error.message}: ${lander.log()}`)
+  })
   bob.faults()
 })
 
 test('STA-4 MOV-5 a runner that stops says so, and the page says it at once', async () => {
+  await watcher.visit(queuePath)
   await lander.stop()
   await until(async () => /Winding down|Stalled|stopp/.test(await textOf(watcher, '#health')), {
     what: 'the page to say that the runner stopped',
