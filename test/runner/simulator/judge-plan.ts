@@ -151,7 +151,8 @@ export function judgeDrop(world: World, seen: Snapshot, before: Line, order: Act
     world.facts.blamed.has(pull) ||
     world.facts.ejected.has(key) ||
     world.facts.landed.has(key)
-  const out = upTo.some(one => one.members.some(member => gone(member.key, member.pull)))
+  const whole = before.batches.slice(0, before.batches.indexOf(batch) + 1)
+  const out = whole.some(one => one.members.some(member => gone(member.key, member.pull)))
   const pinned = seen.pinned
   const failed = upTo.some(one => unpassed(seen, one.id) || seen.runs.get(one.id) === undefined)
   const why = { moved, out: out || pinned || refused, failed, refused }
@@ -221,7 +222,7 @@ export function judgeQuiet(world: World, seen: Snapshot, plan: Plan, tried: bool
   if (lowest !== undefined && (seen.tip?.commit !== lowest.base || seen.tip.generation !== lowest.generation)) {
     throw new Broken('MOV-1 moved', `${about} batch ${lowest.id} lies on ${lowest.base}; the branch is at ${seen.tip?.commit}`)
   }
-  if (lowest !== undefined && red(seen, lowest.id))
+  if (lowest?.filed === true && red(seen, lowest.id))
     throw new Broken('FAI-1 failed', `${about} batch ${lowest.id} failed and is still in flight`)
   for (const batch of line.batches) {
     const out = batch.members.find(member => !seen.queue.some(waiting => waiting.key === member.key))

@@ -107,6 +107,7 @@ function turns(turn: Turn, mine: Kept): Plan {
     results.push(repaired)
     turn.step(world)
   }
+  world.unsettled.clear()
   turn.reading = read(world, name, dice)
   let seen = snapshot(world, name, turn.reading, dice)
   for (let n = 0; n < turnsAtMost; n++) {

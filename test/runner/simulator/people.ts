@@ -195,6 +195,7 @@ export function rights(world: World, dice: Dice): string {
   const person = world.people.get(dice.chance(0.5) ? 'did:plc:carol' : 'did:plc:dave')
   if (person === undefined) return 'nobody'
   person.mayQueue = !person.mayQueue
+  world.unsettled.add(person.did)
   for (const pull of world.pulls) pull.truth = undefined
   return `${person.did} ${person.mayQueue ? 'may' : 'may no longer'} queue`
 }

@@ -10,7 +10,8 @@ export type Reading = ((rec: Rec) => boolean) | undefined
 
 /**
  * Makes the reads of a pass: each account's may fail, and then the index stands, which lags. The
- * owner must answer; of its own records the lander never reads less than it read before (`floor`), nor less than what it wrote about another branch.
+ * owner must answer; of its own records the lander never reads less than it read before (`floor`), nor less than what it wrote
+ * about another branch or more than ten minutes ago.
  */
 export function read(world: World, name: string, dice: Dice): Reading {
   if (world.still || world.climate.lag === 0 || !dice.chance(0.5)) {
@@ -24,7 +25,9 @@ export function read(world: World, name: string, dice: Dice): Reading {
   }
   if (!upTo.has(lander)) world.floor = world.seq
   if (upTo.size === 0) return undefined
-  return rec => rec.seq <= (upTo.get(rec.by) ?? Number.POSITIVE_INFINITY) || (rec.by === lander && rec.branch !== name)
+  const caughtUp = world.now - 600_000
+  return rec =>
+    rec.seq <= (upTo.get(rec.by) ?? Number.POSITIVE_INFINITY) || (rec.by === lander && (rec.branch !== name || rec.at < caughtUp))
 }
 
 function headOf(pull: Pull): Head {

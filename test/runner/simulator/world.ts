@@ -107,6 +107,8 @@ export interface World {
   floor: number
   /** The world has stopped moving: everything answers. */
   still: boolean
+  /** Whose rights changed since the present pass read. */
+  unsettled: Set<string>
   /** Something rings that is no run's end. */
   rang: boolean
   facts: Facts
@@ -143,6 +145,7 @@ export function newWorld(plan: Planner, climate: Climate, trace: boolean): World
     stopping: false,
     floor: 0,
     still: false,
+    unsettled: new Set(),
     rang: false,
     facts: emptyFacts(),
     trace: trace ? [] : undefined,
