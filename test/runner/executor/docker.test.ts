@@ -333,6 +333,20 @@ test('MOV-6 what a crash left is swept at the next start, and another runner’s
   assert.equal(end.end === 'error' && end.verdict, 'executor-lost')
 })
 
+test('CHK-7 a container that somebody else ends is no verdict', { skip }, async () => {
+  const ended = open({ owner: `${owner}-ended` })
+  const { job, output } = jobOf({ source, steps: ['echo on; sleep 300'] })
+  const ending = ended.run(job)
+  await until(() => output().includes('\non\n'))
+  const [id = ''] = await containers(`${owner}-ended`)
+  await openEngine(engine?.socketPath ?? '')
+    .getContainer(id)
+    .kill()
+  const end = await ending
+  assert.equal(end.end === 'error' && end.verdict, 'executor-lost')
+  assert.deepEqual(await containers(`${owner}-ended`), [])
+})
+
 test('CHK-7 no engine is no verdict', async t => {
   const none = createDockerExecutor({ socketPath: '/nonexistent/engine.sock', owner, image: 'x', allowNetwork: false, log: quietLog })
   const { end } = await run({ steps: ['true'] }, none)
