@@ -17,7 +17,6 @@ import type { ReadsContext, Stores } from './stores.ts'
 
 /** What is kept beside a ground, for the other reads of its pass. */
 export interface Kept {
-  facts: RepositoryFacts
   addresses: ReadonlySet<string>
   members: readonly Did[]
   /** Servers of authors whose pull's record could not be read, by pull (NOT-7). */
@@ -133,7 +132,7 @@ async function gatherAt(
   memory.facts.set(repo, confirmed.facts)
   return {
     ground: groundOf({ repo, owner, name, own, confirmed, unread: read.unread, readAt: ctx.now() }),
-    kept: { facts: confirmed.facts, addresses: standing.addresses, members, unconfirmed: confirmed.unconfirmed },
+    kept: { addresses: standing.addresses, members, unconfirmed: confirmed.unconfirmed },
   }
 }
 

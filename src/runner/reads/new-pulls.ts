@@ -2,13 +2,17 @@ import { type Did, parseAtUri } from '../../atproto/ids.ts'
 import { gather } from '../../indexer/sources/gather.ts'
 import type { PullRecord, QueueRecord, RepositoryFacts, StateRecord, Stored } from '../../queue/facts.ts'
 import { type FreshRead, layOver } from '../../queue/overlay.ts'
+import { order } from '../../queue/runs.ts'
+import type { About, Collection } from './collection.ts'
 import type { Confirming } from './confirm.ts'
+import { didsOf } from './members.ts'
 import { asUpstream, patienceMs, within } from './patience.ts'
 import type { Stores } from './stores.ts'
 
-/** Pulls that are looked for in one pass, those queued last first; accounts read at the same time; records remembered as settled. */
-const MOST = 50
+/** Pulls that are looked for in one pass, those queued first before others; accounts read at the same time; records remembered as settled. */
+const MOST = 200
 const AT_ONCE = 16
+const MOST_FORMER = 100
 const MOST_SPENT = 20_000
 
 /**
@@ -20,16 +24,28 @@ export async function withNewPulls(stores: Stores, given: Confirming): Promise<R
   const { facts, spent } = given
   if (spent.size > MOST_SPENT) spent.clear()
   const open = newest(facts, spent)
-  if (open.length === 0) return facts
+  const until = open[0]?.rkey
+  if (until === undefined) return facts
   const authors = open.flatMap(entry => parseAtUri(entry.value.subject)?.did ?? [])
-  const until = open.at(-1)?.rkey ?? ''
-  const read = await readStates(stores, given, [...new Set([...given.members, ...authors])], until)
-  const laid = layOver(facts, { states: read.states })
+  // HON-5: what former accounts took out stays out.
+  const former = didsOf((facts.repo.value.former ?? []).map(account => account.did)).slice(0, MOST_FORMER)
+  const settlers = [...new Set([...given.members, ...former])]
+  const about = { ...given.about, until }
+  const [states, queue] = await Promise.all([
+    readEach(stores, stores.states, [...new Set([...settlers, ...authors])], about),
+    readEach(stores, stores.queue, former, about),
+  ])
+  const laid = layOver(facts, { states: states.reads, queue: queue.reads })
+  const stillOpen = new Set(newest(laid, spent).map(entry => entry.uri))
   const wanted: Stored<QueueRecord>[] = []
   for (const entry of open) {
-    const coverage = isCovered(entry, read, given.members)
-    if (coverage === 'too-far' || isSettled(entry, laid.states)) spent.add(entry.uri)
-    else if (coverage === 'covered') wanted.push(entry)
+    const author = parseAtUri(entry.value.subject)?.did
+    const coverage = coverageOf(entry, [
+      ...[...settlers, ...(author === undefined ? [] : [author])].map(did => states.from.get(did)),
+      ...former.map(did => queue.from.get(did)),
+    ])
+    if (coverage === 'too-far') spent.add(entry.uri)
+    else if (coverage === 'covered' && stillOpen.has(entry.uri)) wanted.push(entry)
   }
   const pulls = await readPulls(stores, wanted, spent)
   return pulls.length === 0 ? facts : { ...laid, pulls: [...laid.pulls, ...pulls] }
@@ -50,7 +66,7 @@ function newest({ pulls, queue, states }: RepositoryFacts, spent: Set<string>): 
     spent.add(record.uri)
     return false
   })
-  return open.sort((a, b) => (a.rkey < b.rkey ? 1 : -1)).slice(0, MOST)
+  return open.sort((a, b) => order(a.rkey, b.rkey) || order(a.uri, b.uri)).slice(0, MOST)
 }
 
 function isSettled(entry: Stored<QueueRecord>, states: readonly Stored<StateRecord>[]): boolean {
@@ -60,21 +76,21 @@ function isSettled(entry: Stored<QueueRecord>, states: readonly Stored<StateReco
   )
 }
 
-interface StatesRead {
-  states: FreshRead<StateRecord>[]
-  /** From which key on each account's states are known. */
+interface Each<T> {
+  reads: FreshRead<T>[]
+  /** From which key on each account's records are known. */
   from: Map<string, string>
 }
 
-async function readStates(stores: Stores, { about }: Confirming, dids: readonly Did[], until: string): Promise<StatesRead> {
-  const read: StatesRead = { states: [], from: new Map() }
+async function readEach<T>(stores: Stores, collection: Collection<T>, dids: readonly Did[], about: About): Promise<Each<T>> {
+  const read: Each<T> = { reads: [], from: new Map() }
   await gather(dids, AT_ONCE, async did => {
     try {
       const look = await stores.looks.look(did, { maxAgeMs: stores.lately() })
       if (look.state !== 'at') return
-      const states = await within(patienceMs, did, () => stores.states.about(did, look.rev, { ...about, until }))
-      read.states.push(states)
-      read.from.set(did, states.from ?? '')
+      const records = await within(patienceMs, did, () => collection.about(did, look.rev, about))
+      read.reads.push(records)
+      read.from.set(did, records.from ?? '')
     } catch (error) {
       asUpstream(error)
     }
@@ -82,10 +98,8 @@ async function readStates(stores: Stores, { about }: Confirming, dids: readonly 
   return read
 }
 
-/** `unknown` where an account did not answer: that may pass. */
-function isCovered(entry: Stored<QueueRecord>, { from }: StatesRead, members: readonly Did[]): 'covered' | 'too-far' | 'unknown' {
-  const author = parseAtUri(entry.value.subject)?.did
-  const starts = [...members, ...(author === undefined ? [] : [author])].map(did => from.get(did))
+/** `unknown` where an account did not answer, or is gone with what it said: then only the index can tell. */
+function coverageOf(entry: Stored<QueueRecord>, starts: readonly (string | undefined)[]): 'covered' | 'too-far' | 'unknown' {
   if (starts.some(start => start !== undefined && start > entry.rkey)) return 'too-far'
   return starts.some(start => start === undefined) ? 'unknown' : 'covered'
 }

@@ -1,12 +1,12 @@
 import { type AtUri, type Did, parseAtUri } from '../../atproto/ids.ts'
 import { gather } from '../../indexer/sources/gather.ts'
-import type { PullView } from '../../queue/view.ts'
+import type { PullView, RepositoryView } from '../../queue/view.ts'
 import type { Head } from '../planner/types.ts'
 import type { Ground, Reads, Source } from '../types.ts'
 import { createFlights } from './flights.ts'
 import { type GroundMemory, gatherGround, type Kept } from './ground.ts'
 import type { Look } from './looks.ts'
-import { didsOf } from './members.ts'
+import { didsOf, membersOf } from './members.ts'
 import { readReruns } from './reruns.ts'
 import { headAt } from './sources.ts'
 import { createStores, type ReadsContext, type Stores } from './stores.ts'
@@ -38,18 +38,18 @@ export function createReads(ctx: ReadsContext): RunnerReads {
     isIndexAway: false,
   }
   const flights = createFlights(ctx, stores)
-  const kept = new WeakMap<Ground, Kept>()
+  /** By view: a ground that was made of another one keeps it. */
+  const kept = new WeakMap<RepositoryView, Kept>()
 
   async function ground(repo: AtUri, again?: readonly string[]): Promise<Ground> {
     const gathered = await gatherGround(ctx, stores, memory, { repo, again })
-    kept.set(gathered.ground, gathered.kept)
+    kept.set(gathered.ground.view, gathered.kept)
     return gathered.ground
   }
 
-  function keptOf(of: Ground): Kept {
-    const known = kept.get(of)
-    if (known !== undefined) return known
-    throw new TypeError('a ground that these reads have not made')
+  function keptOf({ repo, view }: Ground): Kept {
+    const known = kept.get(view)
+    return known ?? { addresses: new Set([repo, view.uri]), members: membersOf(view.roles, ctx.did), unconfirmed: new Map() }
   }
 
   async function heads(of: Ground, pulls: readonly PullView[]): Promise<ReadonlyMap<string, Head>> {

@@ -154,6 +154,18 @@ describe('a repository as it is read for a pass', { timeout: 180_000 }, () => {
     assert.deepEqual(queueOf(await reads.ground(repo.uri)), [])
   })
 
+  test('HON-5 what a former runner landed does not come back without the index', async () => {
+    const { people } = world
+    const repo = await world.orchard('former', { runners: [{ did: people.rigby.did }, { did: people.mallory.did }] })
+    const pull = await repo.openPull(plum)
+    const other = await repo.openPull({ branch: 'pear', files: { 'pear.txt': '1\n' } })
+    for (const { uri } of [pull, other]) await world.queue(people.alice, repo.uri, uri)
+    const { key: until } = await world.state(people.mallory, repo.uri, pull.uri, { state: 'merged', commit: repo.tip })
+    await repo.edit({ runners: [{ did: people.rigby.did }], former: [{ did: people.mallory.did, role: 'runner', until }] })
+    const { reads } = world.runner({ appview: awayAppview(people.rigby.writer) })
+    assert.deepEqual(queueOf(await reads.ground(repo.uri)), [other.uri])
+  })
+
   test('HON-4 a move is followed, one hop, and both addresses are one repository', async () => {
     const { people } = world
     const { alice, bob } = people
