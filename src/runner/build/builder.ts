@@ -12,6 +12,7 @@ import type { Builder, Ground } from '../types.ts'
 import { findHeads } from './heads.ts'
 import { mergeHeads } from './merged.ts'
 import { createBroughtMirrors } from './mirrors.ts'
+import { reasonOf } from './reason.ts'
 import { createChooser } from './workflows.ts'
 
 export type BuilderContext = Pick<RunnerContext, 'mirrors' | 'reader' | 'identity' | 'did' | 'now' | 'log'>
@@ -45,7 +46,7 @@ export function createBuilder(
       const own = await bring(ground)
       return own.ok ? await work(own.mirror) : own
     } catch (error) {
-      ctx.log.error('git failed', { repository: ground.repo, error })
+      ctx.log.error('git failed', { repository: ground.repo, why: reasonOf(error) })
       return refuse('failed', words.gitFailed('do what was asked'))
     }
   }

@@ -8,6 +8,7 @@ import { tidyMirror, wantsTidying } from '../../git/tidy.ts'
 import { words } from '../../git/words.ts'
 import { ensureMirror } from '../../indexer/mirrors/ensure.ts'
 import type { RunnerContext } from '../context.ts'
+import { reasonOf } from './reason.ts'
 
 type Brought = { ok: true; mirror: Mirror } | GitRefusal
 
@@ -35,7 +36,7 @@ export function createBroughtMirrors(ctx: Pick<RunnerContext, 'mirrors' | 'reade
   async function fetch(repo: string, record: { cid: string; value: unknown }, key: string): Promise<Brought> {
     const brought = await ensureMirror(ctx, repo, record.value, stopping.signal).catch((error: unknown) => {
       // A disk that is full, or a mirror that is damaged: nobody's head is at fault.
-      ctx.log.error('mirror failed', { repository: repo, error })
+      ctx.log.error('mirror failed', { repository: repo, why: reasonOf(error) })
       return refuse('failed', words.gitFailed('bring the mirror up to date'))
     })
     if (brought.ok) {
@@ -55,7 +56,7 @@ export function createBroughtMirrors(ctx: Pick<RunnerContext, 'mirrors' | 'reade
         if (done?.ok === false && !stopping.signal.aborted) ctx.log.warn('mirror upkeep failed', { repository: repo, said: done.message })
       }
     })
-    upkeep = upkeep.catch((error: unknown) => ctx.log.warn('mirror upkeep failed', { repository: repo, error }))
+    upkeep = upkeep.catch((error: unknown) => ctx.log.warn('mirror upkeep failed', { repository: repo, why: reasonOf(error) }))
   }
 
   return {

@@ -336,3 +336,14 @@ test('what is not a pull of the repository is passed over; a base that is not th
   const nothing = await builder.build(ground, { ...order, candidates: [] })
   assert.ok(nothing.ok && nothing.stack === null)
 })
+
+test('a mirror that cannot be written is refused, and the log says so without a path', async () => {
+  const planted = await world.plant('broken')
+  const ground = await world.ground(planted)
+  const mirrors = { of: () => Promise.reject(new Error("ENOSPC: no space left on device, mkdir '/srv/knotless/mirrors/x'")) }
+  const builder = world.builder({ mirrors })
+  const outcome = await builder.build(ground, { base: planted.tip, candidates: [], most: 1 })
+  assert.ok(!outcome.ok && outcome.code === 'failed')
+  assert.ok(world.lines.some(line => line.includes('ENOSPC: no space left on device, mkdir …')))
+  assert.ok(!world.lines.some(line => line.includes('/srv/')))
+})
