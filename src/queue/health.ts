@@ -1,6 +1,7 @@
 /** How a branch's queue does: the first line that is true, in the order of STA-4, as far as records and reports say. */
 import type { Asking } from './asking.ts'
 import { lackingSince, lacksDelegation } from './delegated.ts'
+import { fillsFor } from './filling.ts'
 import { landerLife } from './lander-life.ts'
 import { millis } from './runs.ts'
 import { tidMillis } from './tid.ts'
@@ -42,7 +43,7 @@ function first(view: RepositoryView, branch: BranchView, asking: Asking): { part
   }
   if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
   if (view.lander?.record?.value.stoppedAt !== undefined) return { parts: { kind: 'stopping', lander: did } }
-  return going(branch, did)
+  return going(view, branch, asking, did)
 }
 
 /** Since when nothing has landed or been turned away although something is queued and the lander runs; undefined while that is not long (STA-4). */
@@ -61,7 +62,7 @@ function stalledSince(view: RepositoryView, branch: BranchView, asking: Asking):
   return asking.now - since >= asking.stallAfter ? since : undefined
 }
 
-function going(branch: BranchView, lander: string): { parts: HealthParts } {
+function going(view: RepositoryView, branch: BranchView, asking: Asking, lander: string): { parts: HealthParts } {
   const lastLanding = branch.landed[0]?.at
   const [lowest, ahead] = branch.batches
   const inFlight = new Set(branch.batches.flatMap(batch => batch.members.map(member => member.pull)))
@@ -72,5 +73,7 @@ function going(branch: BranchView, lander: string): { parts: HealthParts } {
       ? { parts: { kind: 'checking', ...batch } }
       : { parts: { kind: 'busy', ...batch, ahead: ahead.members.length } }
   }
+  const filling = fillsFor(view, branch, asking.now)
+  if (filling !== undefined) return { parts: { kind: 'filling', waiting, lander, wait: filling.wait } }
   return waiting > 0 ? { parts: { kind: 'waiting', waiting, lander, lastLanding } } : { parts: { kind: 'idle', lastLanding } }
 }

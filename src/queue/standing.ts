@@ -3,11 +3,12 @@ import { repoOf } from './admission.ts'
 import type { Asking } from './asking.ts'
 import { goingPreflights } from './at-head.ts'
 import { lacksDelegation } from './delegated.ts'
+import { fillsFor } from './filling.ts'
 import { type LanderLife, landerLife } from './lander-life.ts'
 import { batchOf, batchUnder, countRuns, type Place, placeOf } from './places.ts'
 import { millis } from './runs.ts'
 import { tidMillis } from './tid.ts'
-import type { BatchView, PullView, RepositoryView } from './view.ts'
+import type { BatchView, BranchView, PullView, RepositoryView } from './view.ts'
 import { ejectionKind, readReason } from './words/ejection.ts'
 import { type PullLabel, pullLabels } from './words/labels.ts'
 import { join, type Phrase } from './words/phrase.ts'
@@ -137,8 +138,15 @@ function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Ask
   else if (!view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
   else if (preflights.length > 0)
     why = whyWords({ key: 'flight-running', names, since: started.length > 0 ? Math.min(...started) : undefined })
-  else why = whyWords({ key: (branch?.batches.length ?? 0) > 1 ? 'next' : 'ready' })
+  else why = whyReady(view, branch, life.did, asking)
   return { ...bare(pull, parts, preflights.length > 0 ? 'waiting' : 'queued'), ...queuedParts(pull, place), preflights, why }
+}
+
+/** Of what nothing keeps back any more: the batch before it, or the time that its own is given to fill. */
+function whyReady(view: RepositoryView, branch: BranchView | undefined, lander: string, asking: Asking): Phrase {
+  const filling = branch && fillsFor(view, branch, asking.now)
+  if (filling !== undefined) return whyWords({ key: 'fill', lander, left: filling.left })
+  return whyWords({ key: (branch?.batches.length ?? 0) > 1 ? 'next' : 'ready' })
 }
 
 function inBatch(view: RepositoryView, pull: PullView, place: Place, batch: BatchView, asking: Asking): Standing {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Asking } from '../../src/queue/asking.ts'
 import { queueHealth } from '../../src/queue/health.ts'
 import { leaving } from '../../src/queue/leaving.ts'
+import { standing } from '../../src/queue/standing.ts'
 import { timeline } from '../../src/queue/timeline.ts'
 import { text } from './asking-support.ts'
 import { fileBatch, land } from './batch-support.ts'
@@ -91,6 +92,22 @@ test('STA-4 an ejection is a move, and an empty queue never stalls', () => {
   history.left(bob, second)
   history.now += 61 * MINUTE
   assert.equal(health(history, { lastSeen: new Map([[rigby, { at: history.now }]]), stallAfter }).kind, 'idle')
+})
+
+test('BLD-9 a batch that is let fill says so, as long as it does', () => {
+  const { history, pulls } = line(2)
+  history.lander(rigby, { batch: 8, wait: 600, lease: undefined })
+  assert.match(said(history), /^filling: Healthy: 2 waiting\. rigby\.test lets a batch fill for up to 10 min before it starts\.$/)
+  const [first] = pulls
+  assert(first)
+  const now = history.now + MINUTE
+  const view = history.view(now)
+  const why = () => text(standing(view, history.see(first, now), { now, lastSeen: new Map([[rigby, { at: now }]]) }).why, history)
+  assert.match(why(), /^Ready\. rigby\.test gives the batch \d+ min more to fill\.$/)
+  history.lander(rigby, { batch: 2, wait: 600, lease: undefined })
+  assert.equal(health(history).kind, 'waiting', 'it is full')
+  history.lander(rigby, { batch: 8, wait: 30, lease: undefined })
+  assert.equal(health(history).kind, 'waiting', 'its time is over')
 })
 
 test('ADM-11 an unchecked branch is said before what is going on', () => {
