@@ -112,7 +112,8 @@ function unjust(world: World, seen: Snapshot, order: Eject, pull: Pull): string 
         : 'its account is there'
     case 'unreadable':
       if ((facts.headRefused.get(order.key) ?? 0) >= 2) return undefined
-      return pull.where === 'unreadable' && world.now - pull.unreadableSince >= hour ? undefined : 'it was not unreadable for an hour'
+      if (waiting?.head.state !== 'unreadable' && pull.where !== 'unreadable') return 'it can be read'
+      return world.now - pull.unreadableSince >= hour ? undefined : 'it was not unreadable for an hour'
     case 'draft':
       // One that was made a draft is out, also when it no longer is one (QUE-5).
       if (seen.drafts.some(one => one.key === order.key)) return undefined

@@ -32,6 +32,7 @@ function openPull(world: World, dice: Dice): Pull {
     head,
     where: 'at',
     unreadableSince: 0,
+    readAt: world.now,
     flights: [],
     knownClash: undefined,
     records: [],
@@ -143,7 +144,8 @@ export function headTrouble(world: World, dice: Dice): string {
   const was = pull.where
   pull.where =
     was === 'at' ? (dice.pick(['unreadable', 'unreadable', 'unreadable', 'gone', 'gone', 'account-gone'] as const) ?? 'gone') : 'at'
-  if (pull.where === 'unreadable') pull.unreadableSince = world.now
+  // One that nobody read in between was unreadable all along, for all that the lander can know.
+  if (pull.where === 'unreadable' && pull.readAt >= pull.unreadableSince) pull.unreadableSince = world.now
   return `${pull.title}'s head: ${was} → ${pull.where}`
 }
 

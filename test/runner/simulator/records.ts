@@ -29,6 +29,8 @@ export interface Pull {
   head: HeadCommit
   where: 'at' | 'gone' | 'unreadable' | 'account-gone'
   unreadableSince: number
+  /** When a pass read where its head is. */
+  readAt: number
   /** Runs of pre-flights at its heads, oldest first. */
   flights: FlightRun[]
   /** A head and tip of which somebody found out that they clash (PRE-9). */

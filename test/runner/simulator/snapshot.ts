@@ -79,6 +79,7 @@ export function snapshot(world: World, name: string, reading: Reading, dice: Dic
       drafts.push({ pull: pull.uri, entry: `q/${entry.key}`, key: entry.key, head: pull.head.id, author: pull.author })
       continue
     }
+    if (pull.where === 'at') pull.readAt = world.now
     queue.push({
       pull: pull.uri,
       entry: `q/${entry.key}`,
