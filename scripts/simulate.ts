@@ -1,5 +1,5 @@
 /**
- * `npm run simulate`: random histories of a repository with the planner in it, and six properties that must hold in each (docs/rules.md). Flags:
+ * `npm run simulate`: random histories of a repository with the planner in it, and six properties that must hold in each (test/runner/simulator/README.md). Flags:
  * `--histories N` (10,000), `--events N` (200 each), `--from N` (the first seed, 1), `--seed N` (that one alone, with its trace). Exits 1 when a
  * property does not hold, after saying the shortest history that was found.
  */
