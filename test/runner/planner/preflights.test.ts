@@ -161,7 +161,7 @@ test('PRE-3 FAI-8 one without a verdict is run again after 1, 2, 4 … 30 minute
 })
 
 test('PRE-7 a flight that cannot be filed is tried again after a back-off; after three tries the building of the batch decides', () => {
-  const scene = createScene('a', { preflights: ['check'], flying: false, left: () => ({ why: 'hostile', detail: 'No.' }) })
+  const scene = createScene('a', { preflights: ['check'], flying: () => false, left: () => ({ why: 'hostile', detail: 'No.' }) })
   scene.change('a', { flights: [flight('none')] })
   assert.deepEqual(scene.pass(), [fly])
   assert.deepEqual(scene.pass(), [])
@@ -187,4 +187,34 @@ test('MOV-5 GWY-8 while the runner stops or stands by nothing is flown and nobod
     scene.change('b', { flights: [flight('none')] })
     assert.deepEqual(scene.pass(), [])
   }
+})
+
+test('PRE-8 what was flown for one pull says nothing of another, nor of another workflow', () => {
+  const scene = createScene('ab', { preflights: ['check', 'test'] })
+  const both = (check: Flight['state'], tests: Flight['state']) => ({ flights: [flight(check), flight(tests, { workflow: 'test' })] })
+  scene.change('a', both('none', 'running'))
+  scene.change('b', both('running', 'running'))
+  assert.deepEqual(scene.pass(), ['fly a at a1 on m0: check'])
+  scene.change('a', both('none', 'none'))
+  scene.change('b', both('none', 'passed'))
+  assert.deepEqual(scene.pass(), ['fly a at a1 on m0: test', 'fly b at b1 on m0: check'])
+  assert.deepEqual(scene.pass(), ['build 1 on m0: ab', 'file 1'])
+})
+
+test('PRE-7 a flight that cannot be filed holds up no other, and forgets none that was', () => {
+  const scene = createScene('ab', { preflights: ['check', 'test'], flying: name => name === 'b' })
+  const none = [flight('none'), flight('none', { workflow: 'test' })]
+  scene.change('a', { flights: none })
+  scene.change('b', { flights: none })
+  assert.deepEqual(scene.pass(), ['fly a at a1 on m0: check test', 'fly b at b1 on m0: check test'])
+  assert.deepEqual(scene.pass(), ['build 1 on m0: b', 'file 1'])
+  scene.now += MINUTE
+  scene.flying = () => true
+  scene.change('a', { flights: [flight('none'), flight('running', { workflow: 'test' })] })
+  assert.deepEqual(scene.pass(), ['fly a at a1 on m0: check'])
+  scene.flying = () => false
+  scene.change('a', { flights: none })
+  assert.deepEqual(scene.pass(), ['fly a at a1 on m0: test'])
+  scene.now += MINUTE
+  assert.deepEqual(scene.pass(), ['fly a at a1 on m0: test'])
 })

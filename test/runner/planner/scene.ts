@@ -84,7 +84,8 @@ export interface Scene {
   filing: { ok: true } | { ok: false; blame?: { workflow: string; pull: string } }
   landing: (id: number) => { ok: true } | ({ ok: false } & NotLanded)
   ejecting: boolean
-  flying: boolean
+  /** Whether a pull's pre-flights can be filed, by name. */
+  flying: (name: string) => boolean
   /** Ejections that were written, in order. */
   ejected: Ejection[]
   /** The queue as read goes on listing what landed and was ejected. */
@@ -126,7 +127,7 @@ export function createScene(names: string, over: Partial<Scene> = {}): Scene {
     filing: { ok: true },
     landing: () => ({ ok: true }),
     ejecting: true,
-    flying: true,
+    flying: () => true,
     ejected: [],
     lagging: false,
     last: { line: emptyLine('main'), actions: [], waits: [] },
@@ -219,7 +220,7 @@ function carryOut(scene: Scene, action: Action): Result | undefined {
       scene.runs.delete(action.id)
       return undefined
     case 'fly':
-      return { of: 'fly', pull: action.pull, head: action.head, tip: action.tip, ok: scene.flying }
+      return { of: 'fly', pull: action.pull, head: action.head, tip: action.tip, ok: scene.flying(nameOf(action.pull)) }
     case 'land':
       return land(scene, action.id)
   }
