@@ -163,14 +163,15 @@ test('RUN-6 a rerun is answered once per key, also over a restart, by runs that 
   assert.ok(filed.ok)
   assert.deepEqual(await due(), [reruns[1]?.key])
   assert.deepEqual(await due((await runner.again()).ctx), [reruns[1]?.key])
-  const again = await (await runner.again()).runs.file(ground, {
-    subject,
-    chosen,
-    trusted: true,
-    gitDir: '/nowhere',
-    asked: first?.uri ?? '',
-  })
-  assert.ok(!again.ok, 'the keys of its runs are taken')
+  const other = await world.runner(account, { pause: () => new Promise(() => {}) })
+  const asked = { subject: { ...subject, queued: false }, chosen, trusted: true, gitDir: '/nowhere', asked: first?.uri ?? '' }
+  assert.ok(!(await other.runs.file(ground, asked)).ok, 'the keys of its runs are taken')
+  world.network.faults.add({ fault: 'lose', method: 'com.atproto.repo.applyWrites', times: 1 })
+  world.network.faults.add({ fault: 'refuse', method: 'com.atproto.repo.getRecord', times: 1 })
+  assert.ok(!(await other.runs.file(ground, asked)).ok, 'nor is it known when the answer is lost')
+  world.network.faults.clear()
+  await other.runs.stop()
+  assert.equal((await account.list('dev.knotless.check')).length, 2, 'what was filed before stays')
   await runner.runs.stop()
   assert.equal((await due()).length, 2, 'MOV-5: what a stop dropped is answered after it')
   assert.ok(plc(account))
