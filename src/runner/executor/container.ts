@@ -133,7 +133,8 @@ export function afterSteps(pattern: string | undefined, folder: string): string 
     .replace(/\{[^}]*\}/g, '*')
     .replace(/\*\*\//g, '*')
     .replace(/\*\*/g, '*')
-  return `cd ${inside.tree} && find ${quoted(`./${folder}`)} -type f -size -10240k -path ${quoted(`./${wide}`)} 2> /dev/null | head -n 500 | tar -cf ${inside.report} -T - 2> /dev/null`
+  const find = `find ${quoted(`./${folder}`)} -type f -size -10240k -path ${quoted(`./${wide}`)}`
+  return `cd ${inside.tree} && ${find} -exec tar -cf ${inside.report} {} + 2> /dev/null`
 }
 
 function quoted(text: string): string {
