@@ -1,7 +1,7 @@
 /** What every part of a runner takes, and the parts themselves, before anything goes on. */
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
-import type { AtUri } from '../atproto/ids.ts'
+import { type AtUri, parseTid } from '../atproto/ids.ts'
 import { createReader } from '../atproto/reader.ts'
 import { createTidClock } from '../atproto/tid.ts'
 import { createWriter } from '../atproto/writer.ts'
@@ -51,7 +51,7 @@ export async function openRunner(
     appview: createAppview({ url: found.appviewUrl, fetch: globalThis.fetch, writer, now, log }),
     mirrors: createMirrors(join(found.folder.path, 'mirrors')),
     now,
-    nextKey: () => keys.next(),
+    nextKey: above => keys.next(parseTid(above)),
     instance: found.folder.instance,
     version: readVersion(),
     git: git.version,
