@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { UpstreamError } from '../../../src/atproto/upstream-error.ts'
 import { key, keyAt, queueOf, type ReadsWorld, startReadsWorld, viewOf } from './support.ts'
 
@@ -10,6 +10,7 @@ describe('what only the index told of is read where it lies', { timeout: 180_000
   before(async () => {
     world = await startReadsWorld()
   })
+  afterEach(() => world.network.faults.clear())
   after(() => world.end())
 
   test('NOT-7 REC-4 what was deleted at its source counts no more, though the index has it: in what was read, and below it', async () => {

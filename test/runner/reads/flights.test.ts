@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { DevAccount } from '../../../src/devnet/account.ts'
 import type { RunNow } from '../../../src/runner/planner/types.ts'
 import type { Group, Runs } from '../../../src/runner/types.ts'
@@ -21,6 +21,7 @@ describe('runs of pre-flights that count', { timeout: 180_000 }, () => {
     pull = await repo.openPull({ branch: 'plum', files: { 'plum.txt': '1\n' } })
     await world.queue(world.people.alice, repo.uri, pull.uri)
   })
+  afterEach(() => world.network.faults.clear())
   after(() => world.end())
 
   /** A check of the pull; `ago` is when its run started, in minutes before now. */

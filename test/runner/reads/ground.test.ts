@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { UpstreamError } from '../../../src/atproto/upstream-error.ts'
 import { awayAppview, key, keyAt, queueOf, type ReadsWorld, startReadsWorld, viewOf } from './support.ts'
 
@@ -11,6 +11,7 @@ describe('a repository as it is read for a pass', { timeout: 180_000 }, () => {
   before(async () => {
     world = await startReadsWorld()
   })
+  afterEach(() => world.network.faults.clear())
   after(() => world.end())
 
   /** Counts calls to the PDS from now on. */
