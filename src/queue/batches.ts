@@ -23,9 +23,18 @@ export interface BatchFacts {
   lander?: string | undefined
 }
 
+/** When batches were dropped before they were decided (MOV-7), in milliseconds since 1970, the newest first; at most 20. */
+export function readDrops(every: readonly BatchView[]): number[] {
+  const dropped = every.filter(batch => batch.state === 'cancelled')
+  return dropped
+    .map(({ checks, since }) => Math.max(since, ...checks.map(({ value }) => millis(value.finishedAt) ?? 0)))
+    .sort((a, b) => b - a)
+    .slice(0, MOST_IN_FLIGHT)
+}
+
 /** Batches in flight, the one that lands next first and what stands on it after it; at most 20. */
-export function readBatches(input: BatchFacts): BatchView[] {
-  const all = readEveryBatch(input).filter(batch => inFlight(batch.state))
+export function readBatches(input: BatchFacts, every: readonly BatchView[] = readEveryBatch(input)): BatchView[] {
+  const all = every.filter(batch => inFlight(batch.state))
   const tips = new Map(all.map(batch => [batch.tip, batch]))
   const height = (batch: BatchView): number => {
     const seen = new Set<string>()

@@ -1,5 +1,5 @@
 /** A repository's branches: their queues, batches, ejections and landings (QUE-1). */
-import { readBatches, readLanded } from './batches.ts'
+import { readBatches, readDrops, readEveryBatch, readLanded } from './batches.ts'
 import type { SortedChecks } from './checks.ts'
 import type { RepoRecord, RepositoryFacts, Stored } from './facts.ts'
 import { byPosition } from './positions.ts'
@@ -33,6 +33,8 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
     const generation = ref?.generation ?? 0
     const checks = ctx.checks.ofBatches.get(branch) ?? []
     const workflows = factsAtTip(ctx.facts, branch, ref?.commit)?.workflows
+    const batches = { branch, tip: ref?.commit, generation, checks, pulls: ctx.pulls, roles: ctx.roles, lander: ctx.lander }
+    const every = readEveryBatch(batches)
     branches.set(branch, {
       branch,
       tip: ref?.commit,
@@ -41,7 +43,8 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
       queueOnly: rules.get(branch)?.queueOnly ?? false,
       pinned: rules.get(branch)?.pinned ?? false,
       queue: inOrder(pulls, pull => pull.entry?.record),
-      batches: readBatches({ branch, tip: ref?.commit, generation, checks, pulls: ctx.pulls, roles: ctx.roles, lander: ctx.lander }),
+      batches: readBatches(batches, every),
+      drops: readDrops(every),
       ejected: inOrder(pulls, pull => pull.ejection).reverse(),
       landed: readLanded({ branch, pulls: new Map(pulls.map(pull => [pull.pull.uri, pull])), checks }),
       unchecked: workflows === undefined ? undefined : workflows.length === 0,

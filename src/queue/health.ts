@@ -9,13 +9,17 @@ import type { BranchView, RepositoryView } from './view.ts'
 import { type HealthParts, type HealthWords, healthWords } from './words/health.ts'
 import { healthLabels, type Label } from './words/labels.ts'
 
+/** So many drops without a landing, within so many milliseconds, are churn. */
+const CHURN = 3
+const CHURN_WITHIN = 60 * 60_000
+
 export interface Health extends HealthWords {
   label: Label
   /** In milliseconds since 1970. */
   since?: number | undefined
 }
 
-/** No runners, never a lander, no lander, not delegated, stalled, unchecked; then what is going on. */
+/** No runners, never a lander, no lander, not delegated, stalled, churning, unchecked; then what is going on. */
 export function queueHealth(view: RepositoryView, branch: BranchView, asking: Asking): Health {
   const { parts, since } = first(view, branch, asking)
   return { ...healthWords(parts), label: healthLabels[parts.kind], since }
@@ -41,6 +45,9 @@ function first(view: RepositoryView, branch: BranchView, asking: Asking): { part
     const said = asking.lastSeen?.get(did)?.says
     return { parts: { kind: 'stall', since: stalled, lander: did, seenAt, said, owner }, since: stalled }
   }
+  const churning = churnSince(branch, asking.now)
+  if (churning !== undefined)
+    return { parts: { kind: 'churn', ...churning, now: asking.now, branch: branch.branch }, since: churning.since }
   if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
   if (view.lander?.record?.value.stoppedAt !== undefined) return { parts: { kind: 'stopping', lander: did } }
   return going(view, branch, asking, did)
@@ -60,6 +67,14 @@ function stalledSince(view: RepositoryView, branch: BranchView, asking: Asking):
   ].filter(time => time !== undefined)
   const since = Math.max(...moves)
   return asking.now - since >= asking.stallAfter ? since : undefined
+}
+
+/** Drops without a landing in the last hour, where they are many and something is queued (MOV-7): how many, and since when. */
+function churnSince(branch: BranchView, now: number): { drops: number; since: number } | undefined {
+  const from = Math.max(now - CHURN_WITHIN, branch.landed[0]?.at ?? 0)
+  const drops = (branch.drops ?? []).filter(at => at > from && at <= now)
+  const first = drops.at(-1)
+  return branch.queue.length === 0 || first === undefined || drops.length < CHURN ? undefined : { drops: drops.length, since: first }
 }
 
 function going(view: RepositoryView, branch: BranchView, asking: Asking, lander: string): { parts: HealthParts } {

@@ -107,6 +107,8 @@ export interface BranchView {
   queue: readonly PullView[]
   /** In flight: the one that lands next first. */
   batches: readonly BatchView[]
+  /** When batches were dropped before they were decided (MOV-7), the newest first. */
+  drops?: readonly number[] | undefined
   /** Turned away and still out, newest first. */
   ejected: readonly PullView[]
   landed: readonly LandedBatch[]

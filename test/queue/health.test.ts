@@ -94,6 +94,26 @@ test('STA-4 an ejection is a move, and an empty queue never stalls', () => {
   assert.equal(health(history, { lastSeen: new Map([[rigby, { at: history.now }]]), stallAfter }).kind, 'idle')
 })
 
+test('STA-4 MOV-7 three drops without a landing within the hour are churn; a landing, or time, ends it', () => {
+  const { history, pulls } = line(2)
+  const drop = (n: number) => fileBatch(history, { tip: commit(0xc00 + n), pulls, runs: { test: 'cancelled' } })
+  drop(1)
+  history.now += 5 * MINUTE
+  drop(2)
+  assert.equal(health(history).kind, 'waiting')
+  history.now += 5 * MINUTE
+  drop(3)
+  assert.match(said(history), /^churn: Churning: 3 batches were dropped since \d\d:\d\d UTC and none landed\. .*Hold direct pushes to main/)
+  history.now += 70 * MINUTE
+  assert.equal(health(history).kind, 'waiting', 'that was long ago')
+  for (const n of [4, 5, 6]) drop(n)
+  assert.equal(health(history).kind, 'churn')
+  const landing = history.pull(dave)
+  history.queued(bob, landing)
+  land(history, { tip: HIGH, pulls: [landing], runs: {} })
+  assert.equal(health(history).kind, 'waiting', 'something landed since')
+})
+
 test('BLD-9 a batch that is let fill says so, as long as it does', () => {
   const { history, pulls } = line(2)
   history.lander(rigby, { batch: 8, wait: 600, lease: undefined })
