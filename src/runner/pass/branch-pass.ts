@@ -73,7 +73,18 @@ function runsOf({ runs }: Parts, groups: ReadonlyMap<number, string>): Map<numbe
 function branchOf({ view }: Ground, branch: string): BranchView {
   const known = view.branches.get(branch)
   if (known !== undefined) return known
-  return { branch, generation: 0, isDefault: false, queueOnly: false, pinned: false, queue: [], batches: [], ejected: [], landed: [] }
+  return {
+    branch,
+    generation: 0,
+    isDefault: false,
+    queueOnly: false,
+    pinned: false,
+    queue: [],
+    batches: [],
+    ejected: [],
+    landed: [],
+    drops: [],
+  }
 }
 
 /** Whether a line holds nothing that the next pass has to know. */

@@ -76,6 +76,12 @@ async function file(parts: Parts, doing: Doing, action: Do<'file'>): Promise<Res
   const { ground, branch, line, groups } = doing
   const batch = batchOf(line, action.id)
   if (batch === undefined) return { of: 'file', id: action.id, ok: false }
+  const before = groups.get(action.id)
+  if (before !== undefined) {
+    // A pass that broke off had filed them: another group would run everything twice.
+    parts.runs.begin(before, action.ahead ? 'ahead' : 'next')
+    return { of: 'file', id: action.id, ok: true }
+  }
   const { base, generation, tip, tree, members } = batch
   const chosen = await parts.builder.workflows(ground, { trigger: 'pull', branch, base, tip })
   if ('code' in chosen) return { of: 'file', id: action.id, ok: false }

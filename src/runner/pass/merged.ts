@@ -1,3 +1,4 @@
+import { mayPass } from '../../indexer/read.ts'
 import type { Ground } from '../types.ts'
 import type { Memory, Parts } from './parts.ts'
 
@@ -26,7 +27,8 @@ export async function mergedWith(
   for (const [at, pair] of unknown.entries()) {
     const outcome = outcomes[at]
     if (outcome?.ok === true) memory.merged.set(keyOf(pair), { applies: true, tree: outcome.tree })
-    else if (outcome !== undefined && 'why' in outcome) memory.merged.set(keyOf(pair), { applies: false })
+    // A head that nobody can take does not apply either: building the batch says what is wrong with it.
+    else if (outcome !== undefined && ('why' in outcome || !mayPass(outcome.code))) memory.merged.set(keyOf(pair), { applies: false })
   }
   for (const key of memory.merged.keys()) {
     if (memory.merged.size <= MOST_KEPT) break

@@ -6,7 +6,8 @@ import type { Parts } from './parts.ts'
 /** Why this runner lands nothing in the whole repository now; undefined when nothing keeps it. Takes or renews the lease (WHO-8, REC-8, GWY-8). */
 export async function standingBy(parts: Parts, ground: Ground): Promise<StandBy | undefined> {
   const { ctx, book } = parts
-  const skewMs = await parts.clockSkew()
+  // Of this clock, as people think of it: positive when it is ahead.
+  const skewMs = -(await parts.clockSkew())
   if (Math.abs(skewMs) > MAX_CLOCK_SKEW_MS) return { why: 'clock', skewMs }
   const may = parts.mayLand(ground.view, ground.view.record.value.defaultBranch)
   if (!may.lands) return { why: 'not-lander', first: may.first }
