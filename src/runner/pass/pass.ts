@@ -27,20 +27,27 @@ export async function makePass(parts: Parts, memory: Memory, repo: AtUri, { stop
   const ground = await parts.reads.ground(repo)
   const brought = await builder.bring(ground)
   if (!brought.ok) throw new Error(`the git state cannot be taken: ${brought.message}`)
-  if (!memory.recovered && !settings.dryRun) {
+  const standBy = settings.queue ? await standingBy(parts, ground) : undefined
+  // Another process of this account looks after all that is this account's (WHO-8): its checks, its runs.
+  const isOwn = standBy?.why !== 'lease' && !settings.dryRun
+  if (!memory.recovered && isOwn) {
     await runs.recover(ground.repo)
     memory.recovered = true
   }
-  if (!stopping && !settings.dryRun) await parts.others.take(ground)
+  if (!stopping && isOwn) await parts.others.take(ground)
   await parts.learnNames(ground)
   if (!settings.queue) return { ground, waitsFor: [], again: false, did: [] }
-  return await passQueues(parts, memory, ground, stopping)
+  return await passQueues(parts, memory, ground, { stopping, standBy })
 }
 
-async function passQueues(parts: Parts, memory: Memory, first: Ground, stopping: boolean): Promise<PassDone> {
+async function passQueues(
+  parts: Parts,
+  memory: Memory,
+  first: Ground,
+  { stopping, standBy }: { stopping: boolean; standBy: StandBy | undefined },
+): Promise<PassDone> {
   const { ctx } = parts
   let ground = first
-  const standBy = await standingBy(parts, ground)
   const repaired = await repair(parts, ground, standBy)
   if (repaired.length > 0) ground = await parts.reads.ground(ground.repo)
   const waits: Wait[] = []

@@ -92,11 +92,11 @@ test('NOT-4 in a pass reruns, pushes and pulls come before queues', async () => 
         order.push('others')
       },
     },
-    book: {
-      ...parts.book,
-      claim(ground: Parameters<typeof parts.book.claim>[0]) {
+    landing: {
+      ...parts.landing,
+      repair(ground: Parameters<typeof parts.landing.repair>[0]) {
         order.push('queues')
-        return parts.book.claim(ground)
+        return parts.landing.repair(ground)
       },
     },
   }
