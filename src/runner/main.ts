@@ -2,6 +2,7 @@ import { startProcessesBy } from '../git/processes.ts'
 import { openStarter } from '../git/starter.ts'
 import { type RunnerConfig, readRunnerConfig } from './config.ts'
 import { createRunner } from './runner.ts'
+import { keepHeapSmall } from './small-heap.ts'
 import { findAll } from './start.ts'
 import { usage, words } from './words.ts'
 
@@ -24,6 +25,7 @@ export async function runRunner(args: readonly string[], env: Readonly<Record<st
     console.error(read.fault)
     return 2
   }
+  keepHeapSmall()
   // Without it git is started straight, and the runner stands still a little longer each time.
   const starter = await openStarter().catch(() => undefined)
   startProcessesBy(starter?.start)

@@ -56,6 +56,7 @@ export async function createParts(
     live: (check, offset, text, repo) => made.live.add(repo, { check, offset, text }),
     secrets: repo => found.secrets.get(repo) ?? {},
   })
+  const bells = createDoors(ctx, { reads, jetstreamUrl: config.KNOTLESS_JETSTREAM })
   const parts: Parts = {
     ctx,
     reads,
@@ -67,13 +68,14 @@ export async function createParts(
     clockSkew: () => reads.clockSkew(),
     mayLand: (view, branch) => mayLand(view, ctx.did, { queue: ctx.settings.queue, branch }),
     others: createOtherRuns({ ctx, reads, builder, runs }),
+    lookEvery: () => bells.interval(),
     learnNames: ground => made.names.learn(namedIn(ground)),
   }
   return {
     ok: true,
     parts,
     reads,
-    bells: createDoors(ctx, { reads, jetstreamUrl: config.KNOTLESS_JETSTREAM }),
+    bells,
     slots,
     executor,
     async close() {

@@ -79,6 +79,11 @@ function sentence(said: string): string {
   return /[.:]$/.test(text) ? text : `${text}.`
 }
 
+/** NOT-6: the runner watches more accounts than it may ask about as often as it was told to. `everyMs` in milliseconds. */
+export function looksWords(everyMs: number): Phrase {
+  return say`So many accounts are watched that each is looked at every ${span(everyMs)} only; what the event stream brings is still noticed at once.`
+}
+
 /** Why a batch was dropped. */
 export type DropParts = 'branch-moved' | 'pull-moved-on' | 'batch-failed' | 'no-verdict' | 'landing-failed' | 'not-lander' | 'stopping'
 

@@ -17,6 +17,8 @@ export interface Parts {
   /** Whether this runner lands a branch's queue; `first` lands it instead (WHO-1 to WHO-3, WHO-7, GWY-9). */
   mayLand(view: RepositoryView, branch: string): { lands: true } | { lands: false; first?: string | undefined }
   others: OtherRuns
+  /** Milliseconds between two looks at an account now (NOT-6). */
+  lookEvery(): number
   /** Looks up the handles that sentences about this repository say; waits, but not for long. */
   learnNames(ground: Ground): Promise<void>
 }

@@ -1,7 +1,7 @@
 /** One pass over a repository: read, then reruns, moved refs and pull runs, then queues (NOT-4); safe to make any number of times. */
 import type { AtUri } from '../../atproto/ids.ts'
 import { plain } from '../../queue/words/phrase.ts'
-import { waitWords } from '../../queue/words/runner.ts'
+import { looksWords, waitWords } from '../../queue/words/runner.ts'
 import type { Action, StandBy, Wait } from '../planner/types.ts'
 import type { Ground } from '../types.ts'
 import { isIdle, passBranch } from './branch-pass.ts'
@@ -36,7 +36,7 @@ export async function makePass(parts: Parts, memory: Memory, repo: AtUri, { stop
   }
   if (!stopping && isOwn) await parts.others.take(ground)
   await parts.learnNames(ground)
-  if (!settings.queue) return { ground, waitsFor: [], again: false, did: [] }
+  if (!settings.queue) return { ground, waitsFor: [], wakeAt: ground.view.wakesAt, again: false, did: [] }
   return await passQueues(parts, memory, ground, { stopping, standBy })
 }
 
@@ -51,7 +51,8 @@ async function passQueues(
   const repaired = await repair(parts, ground, standBy)
   if (repaired.length > 0) ground = await parts.reads.ground(ground.repo)
   const waits: Wait[] = []
-  const wakes: number[] = []
+  // A record whose time comes changes the queue though nothing rings (REC-3).
+  const wakes: number[] = ground.view.wakesAt === undefined ? [] : [ground.view.wakesAt]
   let again = false
   const did: Action['do'][] = []
   let broke: unknown
@@ -72,7 +73,9 @@ async function passQueues(
   }
   if (broke !== undefined) throw broke
   if (did.includes('land') && !ctx.settings.dryRun) await parts.runs.prune(ground, tipsOf(memory))
-  const waitsFor = [...new Set(waits.map(wait => plain(waitWords(wait), ctx.now(), ctx.names)))].slice(0, 20)
+  const every = parts.lookEvery()
+  const phrases = [...waits.map(waitWords), ...(every > ctx.settings.noticeMs ? [looksWords(every)] : [])]
+  const waitsFor = [...new Set(phrases.map(phrase => plain(phrase, ctx.now(), ctx.names)))].slice(0, 20)
   return { ground, waitsFor, wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes), again, did }
 }
 

@@ -5,6 +5,7 @@ import {
   type DropParts,
   dropWords,
   filingSaid,
+  looksWords,
   nothingBuiltSaid,
   noVerdictSaid,
   type StandByParts,
@@ -92,4 +93,11 @@ test('sentences about waits end in a full stop and leave no hole', () => {
     assert.match(text, /\.$/)
     assert.doesNotMatch(text, /undefined|NaN| {2}|\.\.|—/)
   }
+})
+
+test('NOT-6 a longer time between two looks at an account is said', () => {
+  assert.equal(
+    plain(looksWords(150_000), NOW, names),
+    'So many accounts are watched that each is looked at every 3 min only; what the event stream brings is still noticed at once.',
+  )
 })
