@@ -98,6 +98,6 @@ test('sentences about waits end in a full stop and leave no hole', () => {
 test('NOT-6 a longer time between two looks at an account is said', () => {
   assert.equal(
     plain(looksWords(150_000), NOW, names),
-    'So many accounts are watched that each is looked at every 3 min only; what the event stream brings is still noticed at once.',
+    'So many accounts are watched that each is looked at every 2 min only; what the event stream brings is still noticed at once.',
   )
 })
