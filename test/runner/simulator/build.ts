@@ -23,7 +23,7 @@ export function build(world: World, name: string, order: Build, dice: Dice): Res
     const out = leftOut(world, base, at, stacked, candidate.pull)
     if (out !== undefined) {
       left.set(candidate.key, out)
-      world.facts.left.set(candidate.key, { left: out, base: order.base, under: order.under })
+      world.facts.left.set(`${name} ${candidate.key}`, { left: out, base: order.base, under: order.under })
       continue
     }
     const pull = world.byUri.get(candidate.pull)
@@ -35,7 +35,7 @@ export function build(world: World, name: string, order: Build, dice: Dice): Res
     const member = { pull: pull.uri, entry, key, head: pull.head.id, commit: commit.id, tree: treeId(commit.tree) }
     members.push(member)
     stacked.push({ member, branch: pull.headBranch })
-    world.facts.left.delete(key)
+    world.facts.left.delete(`${name} ${key}`)
   }
   noteHalf(world, name, members, left)
   count(world.facts, 'builds')

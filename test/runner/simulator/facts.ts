@@ -43,6 +43,7 @@ export interface Facts {
   toldEjected: Set<string>
   /** Ejections that were asked for and not written: decided then, whatever is so by now. Key and reason. */
   decided: Set<string>
+  /** By branch and key. */
   left: Map<string, Left>
   /** Landings that a queueing's head refused (LND-15). */
   headRefused: Map<string, number>

@@ -81,7 +81,7 @@ function unjust(world: World, seen: Snapshot, order: Eject, pull: Pull): string 
   const tip = seen.tip === null ? undefined : world.commits.get(seen.tip.commit)
   const head = order.head === undefined ? undefined : world.heads.get(order.head)
   const alone = tip === undefined || head === undefined ? undefined : tip.tree | head.tree
-  const left = facts.left.get(order.key)
+  const left = facts.left.get(`${seen.branch} ${order.key}`)
   const direct = left !== undefined && left.under === undefined && left.base === seen.tip?.commit ? left.left : undefined
   const waiting = seen.queue.find(one => one.key === order.key)
   const { key }: { key: string } = order.why

@@ -87,7 +87,8 @@ export function judgeBuild(world: World, seen: Snapshot, line: Line, order: Buil
     if (waiting.key >= last) break
     if (asked.has(waiting.key) || flying.has(waiting.key) || !ready(seen, waiting)) continue
     if (told(world, seen, waiting.key) || world.facts.ejected.has(waiting.key) || world.facts.landed.has(waiting.key)) continue
-    if (world.facts.left.has(waiting.key) || world.facts.decided.has(waiting.key) || isOut(world, seen.branch, waiting)) continue
+    if (world.facts.left.has(`${seen.branch} ${waiting.key}`) || world.facts.decided.has(waiting.key) || isOut(world, seen.branch, waiting))
+      continue
     throw wrong('6 order', `${waiting.key} was ready and queued before ${last}`)
   }
 }

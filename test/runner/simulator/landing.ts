@@ -118,18 +118,22 @@ function writeStates(world: World, intent: Intent): void {
 export function repair(world: World, dice: Dice): Result | undefined {
   const { intent } = world
   if (intent === undefined) return undefined
+  const told = (): Result => {
+    writeStates(world, intent)
+    // Every line of this pass is told, and the next pass knows what this one wrote.
+    world.floor = world.seq
+    return { of: 'repair', landed: intent.members.map(member => member.key) }
+  }
   const branch = branchOf(world, intent.branch)
   if (branch.generation === intent.generation && isOn(branch, intent.tip)) {
     count(world.facts, 'repairs: states written')
-    writeStates(world, intent)
-    return { of: 'repair', landed: intent.members.map(member => member.key) }
+    return told()
   }
   const unpushed = !intent.members.some(member => world.facts.landed.has(member.key))
   if (unpushed && dice.chance(0.5) && refusal(world, intent) === undefined && gateway(world, intent, dice) === undefined) {
     count(world.facts, 'repairs: pushed again')
     push(world, intent)
-    writeStates(world, intent)
-    return { of: 'repair', landed: intent.members.map(member => member.key) }
+    return told()
   }
   count(world.facts, 'repairs: given up')
   // Somebody took the branch back to where it was before the states were written: what was pushed is gone again.
