@@ -13,7 +13,8 @@ export function beginPass(turn: Turn): Turn {
   const heads = new Map(seen.queue.map(waiting => [waiting.key, headOf(waiting)]))
   const stillDone = (one: Done): Done[] => {
     if (queued.has(one.key)) return [{ ...one, listedAt: seen.now }]
-    return seen.now - one.listedAt > LINGERS ? [] : [one]
+    const isOver = seen.standBy?.why !== 'clock' && seen.now - one.listedAt > LINGERS
+    return isOver ? [] : [one]
   }
   const stillFlown = (one: Flown): Flown[] => {
     const holds = heads.get(one.key) === one.head && seen.tip?.commit === one.tip && one.state !== 'asked'

@@ -65,3 +65,19 @@ test('QUE-9 a pinned pull that moved between reading and building is not landed 
   assert.deepEqual(scene.pass(), ['build 1 on m0: a', 'drop 1 pull-moved-on', 'eject a changed'])
   assert.equal(scene.tip?.commit, 'm0')
 })
+
+test('FAI-6 REC-8 what was ejected is not built again because a clock was an hour ahead for a while', () => {
+  const scene = createScene('a', { lagging: true })
+  scene.change('a', { head: { state: 'gone' } })
+  assert.deepEqual(scene.pass(), ['eject a branch-gone'])
+  const listed = scene.queue
+  scene.queue = []
+  scene.standBy = { why: 'clock', skewMs: HOUR }
+  scene.now += HOUR
+  scene.pass()
+  scene.standBy = undefined
+  scene.now -= HOUR
+  scene.queue = listed
+  scene.change('a', { head: { state: 'at', commit: 'a1' } })
+  assert.deepEqual(scene.pass(), [])
+})
