@@ -1,8 +1,9 @@
 /** What runs beside queues: reruns that were asked for, pushes, pulls by themselves (RUN-1 to RUN-6), in this order (NOT-4). */
 import { emptyTree } from '../../git/bounds.ts'
 import { readCommits } from '../../git/commit-objects.ts'
+import type { PullView } from '../../queue/view.ts'
 import type { RunnerContext } from '../context.ts'
-import { type DuePull, duePullRuns } from '../runs/due-pulls.ts'
+import { covers, type DuePull, duePullRuns } from '../runs/due-pulls.ts'
 import { type DuePush, duePushRuns, type SeenRefs } from '../runs/due-pushes.ts'
 import { createAnswered, type DueRerun, dueReruns } from '../runs/due-reruns.ts'
 import type { OwnRuns } from '../runs/runs.ts'
@@ -12,6 +13,8 @@ import type { OtherRuns } from './parts.ts'
 /** Pulls whose runs are begun in one pass at most, and tips of landed batches that are remembered. */
 const MOST_PULLS = 50
 const MOST_LANDED = 1_000
+/** Pulls that are not queued whose heads are looked at in one pass. */
+const MOST_HEADS = 500
 
 interface Deps {
   ctx: RunnerContext
@@ -36,7 +39,9 @@ export function createOtherRuns(deps: Deps): OtherRuns {
     const asked = await reads.reruns(ground)
     if (asked.length === 0) return
     await answered.look(ground, asked)
-    const due = dueReruns(ground, asked, { settings: ctx.settings, now: ctx.now(), isOpen: key => answered.isOpen(key) })
+    const about = new Set(asked.map(one => one.pull))
+    const known = await withHeads(reads, ground, pull => about.has(pull.pull.uri))
+    const due = dueReruns(known, asked, { settings: ctx.settings, now: ctx.now(), isOpen: key => answered.isOpen(key) })
     for (const one of due) {
       if (await answer(ground, one)) answered.note(one.key)
     }
@@ -63,8 +68,11 @@ export function createOtherRuns(deps: Deps): OtherRuns {
   }
 
   async function pulls(ground: Ground): Promise<void> {
+    if (ctx.settings.pulls === undefined) return
     const ran = (pull: string, head: string) => runs.ran(pull, head)
-    for (const due of duePullRuns(ground, { setting: ctx.settings.pulls, did: ctx.did, ran, most: MOST_PULLS })) {
+    const { roles } = ground.view
+    const known = await withHeads(reads, ground, pull => pull.entry === undefined && covers(roles, pull, ctx.settings.pulls))
+    for (const due of duePullRuns(known, { setting: ctx.settings.pulls, did: ctx.did, ran, most: MOST_PULLS })) {
       await runPull(deps, ground, due, false)
     }
   }
@@ -83,6 +91,18 @@ export function createOtherRuns(deps: Deps): OtherRuns {
       }
     },
   }
+}
+
+/** The ground with the heads of these open pulls where they are now: of pulls that are not queued a pass reads none that lies in a fork. */
+async function withHeads(reads: Reads, ground: Ground, wanted: (pull: PullView) => boolean): Promise<Ground> {
+  const asked = [...ground.view.pulls.values()].filter(pull => pull.state === 'open' && wanted(pull)).slice(0, MOST_HEADS)
+  const heads = await reads.heads(ground, asked)
+  const pulls = new Map(ground.view.pulls)
+  for (const pull of asked) {
+    const head = heads.get(pull.pull.uri)
+    if (head?.state === 'at') pulls.set(pull.pull.uri, { ...pull, head: head.commit, headGone: false })
+  }
+  return { ...ground, view: { ...ground.view, pulls } }
 }
 
 /** False when it could not be filed now. */
