@@ -11,19 +11,19 @@ const rows: readonly { ids: string; when: string; runs: readonly RunNow[]; does:
   { ids: 'CHK-6', when: 'all are skipped or reused', runs: [run('skipped'), run('reused', { workflow: 'lint' })], does: ['land 1'] },
   { ids: 'CHK-6', when: 'a skipped one is beside one that runs', runs: [run('skipped'), run('running', { workflow: 'lint' })], does: [] },
   {
-    ids: 'FAI-1',
+    ids: 'CHK-8',
     when: 'one failed while another runs',
     runs: [run('failed'), run('running', { workflow: 'lint' })],
     does: ['drop 1 batch-failed', 'build 2 on m0: a', 'file 2'],
   },
   {
-    ids: 'FAI-1 CHK-6',
+    ids: 'CHK-6',
     when: 'a workflow file does not load, which is a verdict',
     runs: [run('passed'), run('failed', { workflow: 'lint', status: 'error' })],
     does: ['drop 1 batch-failed', 'build 2 on m0: a', 'file 2'],
   },
-  { ids: 'FAI-1 FAI-8', when: 'one lost its executor while another runs', runs: [lost(), run('running', { workflow: 'lint' })], does: [] },
-  { ids: 'FAI-1 FAI-8', when: 'one timed out while another runs', runs: [timeout(), run('running', { workflow: 'lint' })], does: [] },
+  { ids: 'FAI-8', when: 'one lost its executor while another runs', runs: [lost(), run('running', { workflow: 'lint' })], does: [] },
+  { ids: 'FAI-8', when: 'one timed out while another runs', runs: [timeout(), run('running', { workflow: 'lint' })], does: [] },
   {
     ids: 'FAI-8',
     when: 'one lost its executor and the rest passed',
@@ -52,7 +52,7 @@ const rows: readonly { ids: string; when: string; runs: readonly RunNow[]; does:
 ]
 
 for (const { ids, when, runs, does } of rows) {
-  test(`${ids} a batch of which ${when}: ${does.join(', ') || 'waits'}`, () => {
+  test(`FAI-1 ${ids} a batch of which ${when}: ${does.join(', ') || 'waits'}`, () => {
     const scene = createScene('ab', { starts: () => runs.map(({ workflow }) => run('filed', { workflow })) })
     scene.pass()
     scene.end(1, ...runs)
