@@ -92,10 +92,9 @@ function unjust(world: World, seen: Snapshot, order: Eject, pull: Pull): string 
       if (alone !== undefined && (facts.red.has(alone) || (order.kind === 'timeout' && facts.timedOut.has(alone)))) return undefined
       return `nothing failed on ${order.head} merged with ${seen.tip?.commit} alone`
     case 'timeout':
-      if (alone !== undefined && facts.timedOut.has(alone)) {
-        return (facts.timeouts.get(order.key)?.size ?? 0) >= 2 ? undefined : 'it was not built again once'
-      }
-      return timedOutFlights(pull, order.head) >= 2 ? undefined : 'nothing of it timed out'
+      if (timedOutFlights(pull, order.head) >= 2) return undefined
+      if (alone === undefined || !facts.timedOut.has(alone)) return 'nothing of it timed out'
+      return (facts.timeouts.get(order.key)?.size ?? 0) >= 2 ? undefined : 'it was not built again once'
     case 'preflight': {
       const run = pull.flights.findLast(one => one.head === order.head && one.tip === seen.tip?.commit && one.state === 'failed')
       return run === undefined ? 'no pre-flight failed at this head on this tip' : undefined
