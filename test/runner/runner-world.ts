@@ -173,7 +173,8 @@ async function lookUp(
   asked: { repos: readonly Planted[]; as?: DevAccount; flags: readonly string[]; data: string },
 ): Promise<{ config: RunnerConfig; found: Found }> {
   const named = asked.repos.flatMap(repo => ['--repo', `${world.people.alice.handle}/${repo.name}`])
-  const args = [...named, '--queue', '--executor', 'host', '--i-trust-every-author', '--log', 'json', ...asked.flags]
+  const executor = asked.flags.includes('--executor') ? [] : ['--executor', 'host', '--i-trust-every-author']
+  const args = [...named, '--queue', ...executor, '--log', 'json', ...asked.flags]
   const read = readRunnerConfig(args, { ...world.env(asked.as), KNOTLESS_DATA: asked.data })
   assert.ok(!('help' in read) && read.ok, JSON.stringify(read))
   const found = await findAll(read.config, Date.now)

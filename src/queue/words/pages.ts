@@ -1,19 +1,5 @@
 /** Titles, empty lists, dead ends and what a live page says about itself. */
-import { ago, clock, type Phrase, place, say, who } from './phrase.ts'
-
-const TITLE_GRAPHEMES = 60
-
-/** What people wrote, cut after 60 graphemes and never inside one: for page titles and Open Graph only. */
-export function cutTitle(title: string): string {
-  // A grapheme can be long, so the text is bounded before it is taken apart.
-  const graphemes = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(title.slice(0, 4000))]
-  if (graphemes.length <= TITLE_GRAPHEMES) return title.slice(0, 4000)
-  return `${graphemes
-    .slice(0, TITLE_GRAPHEMES)
-    .map(part => part.segment)
-    .join('')
-    .trimEnd()}…`
-}
+import { ago, clock, cutTitle, type Phrase, place, say, who } from './phrase.ts'
 
 /** `repo` is the repository's name as people write it, such as alice.test/orchard. */
 export type TitleParts =

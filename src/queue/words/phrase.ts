@@ -52,18 +52,35 @@ export function join(...phrases: readonly (Phrase | undefined)[]): Phrase {
   }, [])
 }
 
-/** A phrase as plain text, times said from `now` (milliseconds since 1970) and in UTC. */
+/** Text of an unknown writer on one line: controls, line ends and what turns text around as spaces. Joiners stay: letters and emoji are made with them. */
+export function oneLine(text: string): string {
+  return text.toWellFormed().replace(/[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu, ' ')
+}
+
+/** A phrase as plain text on one line, long titles cut, times said from `now` (milliseconds since 1970) and in UTC. */
 export function plain(phrase: Phrase, now: number, names: Names): string {
-  return phrase
+  const text = phrase
     .map(part => {
       if (typeof part === 'string') return part
       if ('code' in part) return part.code
       if ('account' in part) return names(part.account) ?? part.account
       if ('repo' in part) return `${names(part.owner) ?? part.owner}/${part.repo}`
-      if ('title' in part) return part.title
+      if ('title' in part) return cutTitle(part.title)
       return sayTime(part.time, part.form, now)
     })
     .join('')
+  return oneLine(text)
+}
+
+const TITLE_GRAPHEMES = 60
+
+/** A title where it is a part of something else, cut after 60 graphemes and never inside one. */
+export function cutTitle(title: string): string {
+  // A grapheme can be long, so the text is bounded before it is taken apart.
+  const graphemes = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(title.slice(0, 4000))]
+  if (graphemes.length <= TITLE_GRAPHEMES) return title.slice(0, 4000)
+  const kept = graphemes.slice(0, TITLE_GRAPHEMES).map(part => part.segment)
+  return `${kept.join('').trimEnd()}…`
 }
 
 /** The first seven letters of a commit. */
@@ -71,8 +88,9 @@ export function commit(id: string): PhrasePart {
   return { code: id.slice(0, 7) }
 }
 
+/** A file, branch or command, on one line: whoever named it may have put anything into it. */
 export function code(text: string): PhrasePart {
-  return { code: text }
+  return { code: oneLine(text) }
 }
 
 export function who(did: string): PhrasePart {

@@ -90,3 +90,10 @@ test('what people wrote stays one part, whatever is in it', () => {
   assert.deepEqual(say`“${title}” ${['a', 'b']}${''}c`, ['“', title, '” abc'])
   assert.deepEqual(join([], say`One.`, undefined, say`Two.`), ['One. Two.'])
 })
+
+test('names and titles of others stay on one line and turn no text around, and letters that are joined stay so', () => {
+  const family = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}'
+  const title = { title: `a${family}\r\n\u001b[2J\u2066b\ud800`, pull: 'at://did:plc:a/dev.knotless.pull/a' }
+  assert.equal(plain(say`${code('two\nlines\u202e.txt')} in ${title}`, NOW, nobody), `two lines .txt in a${family}   [2J b\ufffd`)
+  assert.deepEqual(code('a\u2028b\tc'), { code: 'a b c' })
+})
