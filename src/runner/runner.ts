@@ -90,7 +90,10 @@ export async function createRunner(
     await parts.runs.idle()
   }
 
-  async function close(): Promise<void> {
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => (closing ??= closeOnce())
+
+  async function closeOnce(): Promise<void> {
     for (const door of doors.values()) door.close()
     await bells.stop()
     await reporter.stop()
@@ -127,7 +130,11 @@ export async function createRunner(
       if (!settings.dryRun) await Promise.all([...doors.values()].map(door => parts.book.release(door.last?.done.ground.repo ?? door.repo)))
       await close()
     },
-    kill: close,
+    async kill() {
+      for (const door of doors.values()) door.close()
+      await parts.runs.kill()
+      await close()
+    },
   }
   return { ok: true, runner }
 }

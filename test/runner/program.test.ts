@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
@@ -117,4 +118,26 @@ test('a running one answers /healthz and /metrics, holds its folder, and stops i
   assert.equal((await ended).code, 0)
   const landers = await world.people.rigby.list('dev.knotless.lander')
   assert.equal(typeof landers.find(({ value }) => value.repo === repo.uri)?.value.stoppedAt, 'string')
+})
+
+test('MOV-5 MOV-6 a second signal ends what runs at once, leaves no process and no folder of it, and its check says that it has no verdict', async () => {
+  const { rigby } = world.people
+  const came = world.gates.came('test')
+  world.gates.hold('test')
+  const parents = [(await repo.refs()).get('main') ?? '']
+  await queue(world, repo, await repo.openPull({ branch: 'b', files: { 'a.txt': 'a\n', 'b.txt': 'b\n' }, parents }))
+  const { child, ended } = start([...host, '--log', 'json'])
+  await until(() => world.gates.came('test') > came, { timeout: 30_000, what: 'the run to begin' })
+  child.kill('SIGTERM')
+  const again = Date.now() + 1_200
+  await until(() => Date.now() > again)
+  child.kill('SIGTERM')
+  const { code, out, err } = await ended
+  assert.deepEqual([code, err], [0, ''], out)
+  assert.deepEqual(readdirSync(join(world.dir, 'program', 'runs')), [])
+  const checks = (await rigby.list('dev.knotless.check')).filter(({ value }) => value.repo === repo.uri && value.finishedAt === undefined)
+  assert.deepEqual(checks, [])
+  const last = (await rigby.list('dev.knotless.check')).filter(({ value }) => value.repo === repo.uri && value.verdict === 'restart')
+  assert.equal(last.length, 1)
+  world.gates.release('test')
 })

@@ -7,7 +7,7 @@ export const checkWords = {
   cancelled: () => 'cancelled',
   superseded: () => 'a newer commit is checked instead',
   /** MOV-6. */
-  restarted: () => 'The runner was started anew before this ended.',
+  restarted: () => 'The runner stopped before this ended.',
   executorLost: () => 'The runner lost sight of this run.',
   secretMissing: (name: string) => `The secret ${name} is asked for, and the runner has none of that name.`,
   /** Why nothing was filed. */

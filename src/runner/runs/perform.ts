@@ -95,7 +95,7 @@ async function ended(deps: PerformDeps, run: Run, end: JobEnd, log: RunLog): Pro
   const { group } = run
   let packed = run.stage === 'running' ? await log.packed() : undefined
   if (run.stage !== 'running') {
-    log.line(run.record.batch === undefined ? cancelledWords(run) : checkWords.dropped())
+    log.line(endWords(run))
     packed = await log.packed()
   }
   if (run.stage === 'running') {
@@ -115,6 +115,9 @@ async function ended(deps: PerformDeps, run: Run, end: JobEnd, log: RunLog): Pro
   })
 }
 
-function cancelledWords({ record }: Run): string {
+/** What the log of a run that was ended from outside says last. */
+function endWords({ record }: Run): string {
+  if (record.status !== 'cancelled') return record.summary ?? checkWords.cancelled()
+  if (record.batch !== undefined) return checkWords.dropped()
   return record.cause === undefined ? checkWords.cancelled() : `${checkWords.cancelled()}: ${record.cause}`
 }

@@ -7,7 +7,7 @@ import { isTid } from '../../queue/tid.ts'
 import { checkWords } from '../../queue/words/check.ts'
 import type { RunnerContext } from '../context.ts'
 import type { Executor, Ground, Group, Runs, Slots, Subject } from '../types.ts'
-import { cancelledRecord, lexOfCheck, runNow } from './check-record.ts'
+import { cancelledRecord, lexOfCheck, restartedRecord, runNow } from './check-record.ts'
 import { type Counts, createCounter } from './counts.ts'
 import { fileAll, prepare } from './filing.ts'
 import { createGroups, hasEnded, newestOf } from './groups.ts'
@@ -40,6 +40,8 @@ export interface OwnRuns extends Runs {
   ran(pull: string, head: string): boolean
   /** Notes a head that cannot be run, such as one in conflict with its branch, as run. */
   noteRan(pull: string, head: string): void
+  /** Ends what runs now, and whatever else waits: its checks have no verdict, as after a restart (MOV-6). Settled when every process has ended. */
+  kill(): Promise<void>
   /** For metrics. */
   counts(): Counts
 }
@@ -195,6 +197,19 @@ export function createRuns(options: RunsOptions): OwnRuns {
     unsettled.clear()
   }
 
+  async function kill(): Promise<void> {
+    stopping = true
+    for (const run of [...groups.all()].flatMap(group => group.runs)) {
+      if (run.stage === 'running') {
+        run.stage = 'ended'
+        run.record = restartedRecord(run.record, ctx.now())
+        counter.ended('error-restart')
+      }
+      run.abort.abort()
+    }
+    await idle()
+  }
+
   async function idle(): Promise<void> {
     while (going.size > 0) await Promise.all(going)
     // An end is written first, then its log where that took longer.
@@ -237,6 +252,7 @@ export function createRuns(options: RunsOptions): OwnRuns {
     ran: (pull, head) => ran.has(`${pull} ${head}`),
     noteRan: (pull, head) => void ran.set(`${pull} ${head}`, true),
     stop,
+    kill,
     idle,
     recorded,
     counts: () => ({ ...counter.counts(), unwritten: saver.pending }),
