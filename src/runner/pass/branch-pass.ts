@@ -1,4 +1,5 @@
 import type { BranchView } from '../../queue/view.ts'
+import { dropWords } from '../../queue/words/runner.ts'
 import { emptyLine, plan } from '../planner/plan.ts'
 import type { Action, Line, Plan, Result, RunNow, StandBy, Wait } from '../planner/types.ts'
 import type { Ground } from '../types.ts'
@@ -26,7 +27,7 @@ export interface BranchDone {
   wakeAt?: number | undefined
   /** What was done, by kind. */
   did: readonly Action['do'][]
-  /** There was more to do than one pass does. */
+  /** There was more to do than one pass does, or something was done whose end nothing rings for. */
   unfinished: boolean
 }
 
@@ -35,7 +36,9 @@ export async function passBranch(parts: Parts, pass: BranchPass): Promise<Branch
   const { memory, branch } = pass
   const kept = memory.lines.get(branch)
   const doing: Doing = { ground: pass.ground, branch, line: kept?.line ?? emptyLine(branch), memory, groups: new Map(kept?.groups) }
+  await tidy(parts, doing)
   const did: Action['do'][] = []
+  let silent = false
   let results: Result[] = pass.repaired.length === 0 ? [] : [{ of: 'repair', landed: pass.repaired }]
   try {
     for (let turn = 0; turn < MOST_TURNS; turn++) {
@@ -44,18 +47,31 @@ export async function passBranch(parts: Parts, pass: BranchPass): Promise<Branch
       results = []
       for (const action of planned.actions) {
         did.push(action.do)
-        const { result, ground } = await carryOut(parts, doing, action)
+        const { result, ground, rings } = await carryOut(parts, doing, action)
+        silent ||= rings === false
         if (ground !== undefined) doing.ground = ground
         if (result !== undefined) results.push(result)
       }
       memory.lines.set(branch, keep(doing))
-      if (results.length === 0) return { ground: doing.ground, waits: planned.waits, wakeAt: planned.wakeAt, did, unfinished: false }
+      if (results.length === 0) return { ground: doing.ground, waits: planned.waits, wakeAt: planned.wakeAt, did, unfinished: silent }
     }
     return { ground: doing.ground, waits: [], did, unfinished: true }
   } finally {
     // What was begun before it broke off is known to the next pass.
     memory.lines.set(branch, keep(doing))
   }
+}
+
+/** After a pass that broke off: runs of batches that the line has no more are ended, and the lowest batch has its class (AHD-5). */
+async function tidy({ runs }: Parts, { line, groups }: Doing): Promise<void> {
+  for (const [id, group] of groups) {
+    if (line.batches.some(batch => batch.id === id)) continue
+    groups.delete(id)
+    await runs.cancel(group, dropWords('pull-moved-on'))
+  }
+  const lowest = line.batches[0]
+  const group = lowest === undefined ? undefined : groups.get(lowest.id)
+  if (group !== undefined && lowest?.ahead !== true) runs.promote(group, 'next')
 }
 
 async function nextPlan(parts: Parts, pass: BranchPass, doing: Doing, results: readonly Result[]): Promise<Plan> {

@@ -19,8 +19,14 @@ export interface Doing {
 /** How long a landing waits for the ends of its checks to be on record, in milliseconds. */
 const RECORDED_MS = 10_000
 
-/** Gives the result, and the ground as it is after a landing. */
-export async function carryOut(parts: Parts, doing: Doing, action: Action): Promise<{ result?: Result; ground?: Ground }> {
+/** What came of an action. `ground`: the repository after a landing. `rings` false: what was begun has ended already, and nothing rings for it. */
+export interface Done {
+  result?: Result
+  ground?: Ground
+  rings?: boolean
+}
+
+export async function carryOut(parts: Parts, doing: Doing, action: Action): Promise<Done> {
   if (parts.ctx.settings.dryRun && action.do !== 'build') {
     const result = wouldDo(parts, doing, action)
     return result === undefined ? {} : { result }
@@ -41,7 +47,7 @@ export async function carryOut(parts: Parts, doing: Doing, action: Action): Prom
       await drop(parts, doing, action)
       return {}
     case 'fly':
-      return { result: await fly(parts, doing, action) }
+      return await fly(parts, doing, action)
     case 'land':
       return await land(parts, doing, action)
   }
@@ -141,10 +147,10 @@ async function drop({ runs, ctx }: Parts, { ground, branch, line, groups }: Doin
 }
 
 /** PRE-7: only what is missing, on the head merged with the tip, in the class before that of pulls that are not queued. */
-async function fly(parts: Parts, doing: Doing, action: Do<'fly'>): Promise<Result> {
+async function fly(parts: Parts, doing: Doing, action: Do<'fly'>): Promise<Done> {
   const { ground, branch, memory } = doing
   const { pull, head, tip, generation, workflows: only } = action
-  const result = (ok: boolean): Result => ({ of: 'fly', pull, head, tip, ok })
+  const result = (ok: boolean): Done => ({ result: { of: 'fly', pull, head, tip, ok } })
   const merged = (await mergedWith(parts, memory, ground, [{ pull, head, tip }])).get(pull)
   if (merged?.applies !== true) return result(false)
   const { tree } = merged
@@ -163,10 +169,11 @@ async function fly(parts: Parts, doing: Doing, action: Do<'fly'>): Promise<Resul
   }
   parts.runs.begin(filed.group.id, 'preflight')
   parts.ctx.log.info('pre-flights', { ...about, workflows: only })
-  return result(true)
+  const going = parts.runs.of(filed.group.id).some(({ state }) => state === 'filed' || state === 'running')
+  return { ...result(true), rings: going }
 }
 
-async function land(parts: Parts, doing: Doing, { id }: Do<'land'>): Promise<{ result: Result; ground?: Ground }> {
+async function land(parts: Parts, doing: Doing, { id }: Do<'land'>): Promise<Done> {
   const { ground, branch, line, groups } = doing
   const batch = batchOf(line, id)
   const group = groups.get(id)
