@@ -152,7 +152,7 @@ export function ejectionWords(parts: EjectionParts): EjectionWords {
     case 'no-delegation':
       return {
         reason: say`the gateway would not land it`,
-        says: say`${who(parts.owner)} has not let the gateway write for them.${parts.said === undefined ? '' : ` The gateway said: ${parts.said}`} Nothing is wrong with this pull. ${who(parts.owner)} can give the delegation in their settings; then add it again.`,
+        says: say`${who(parts.owner)} does not let the gateway write for them.${parts.said === undefined ? '' : ` The gateway said: ${parts.said}`} Nothing is wrong with this pull: once ${who(parts.owner)} has given the delegation in their settings, add it again.`,
       }
     case 'gateway':
       return { reason: say`the gateway would not land it`, says: say`The gateway said: ${parts.said}` }

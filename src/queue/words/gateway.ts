@@ -166,17 +166,19 @@ export function refusedAs(refusal: Refusal): Phrase {
 
 /** A phrase as the audit log keeps it: plain text on one line, times by the clock, since it is read long after. */
 export function auditText(phrase: Phrase, names: Names): string {
-  const kept = phrase.map(part => (typeof part === 'object' && 'time' in part ? { ...part, form: 'full' as const } : part))
-  return oneLine(plain(kept, 0, names), AUDIT_LENGTH)
+  return oneLine(plain(byTheClock(phrase), 0, names), AUDIT_LENGTH)
 }
 
 const AUDIT_LENGTH = 1000
 const REFUSAL_LENGTH = 2000
 
-/** A refusal as git's `ng` line and its `remote:` lines take it: sentence and advice on one line, no control characters, at most 2,000 characters. */
-export function plainRefusal(refusal: Refusal, now: number, names: Names): string {
+/**
+ * A refusal as git's `ng` line and its `remote:` lines take it: sentence and advice on one line, no control characters, at most 2,000 characters; times
+ * by the clock, since a lander puts it into the reason of an ejection, which is read long after.
+ */
+export function plainRefusal(refusal: Refusal, names: Names): string {
   const phrase = refusal.advice === undefined ? refusal.message : say`${refusal.message} ${refusal.advice}`
-  return oneLine(plain(phrase, now, names), REFUSAL_LENGTH)
+  return oneLine(plain(byTheClock(phrase), 0, names), REFUSAL_LENGTH)
 }
 
 /** What programs are told of a ref that a push may not move: why, by code, and whose fault it is. */
@@ -205,6 +207,10 @@ export function readRefusedLine(line: string): RefusedRef | undefined {
 /** A ref as people say it: a branch or tag by its own name, anything else whole. */
 export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, '')
+}
+
+function byTheClock(phrase: Phrase): Phrase {
+  return phrase.map(part => (typeof part === 'object' && 'time' in part ? { ...part, form: 'full' as const } : part))
 }
 
 /** Controls, format characters (such as those that turn the direction of text) and line ends become spaces. */

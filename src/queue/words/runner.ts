@@ -61,7 +61,7 @@ function standByWords(standBy: StandByParts): Phrase {
     case 'clock':
       return say`This runner’s clock is ${span(Math.abs(standBy.skewMs))} ${standBy.skewMs > 0 ? 'ahead of' : 'behind'} that of its account’s server: nothing lands and nobody is turned away until that is put right.`
     case 'not-delegated':
-      return say`${who(standBy.owner)} has not let the gateway write for them, so nothing can land. What is waiting keeps its place.`
+      return say`${who(standBy.owner)} does not let the gateway write for them, so nothing can land. What is waiting keeps its place.`
     case 'git-version':
       return say`Git ${standBy.mine} here and git ${standBy.theirs} at the gateway merge to different trees, so this runner stands by. Bring both to one version.`
   }

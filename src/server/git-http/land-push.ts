@@ -62,7 +62,7 @@ export async function landPush(door: GitDoor, push: Push): Promise<Landed> {
       signal,
     } as const
     const outcome = await ctx.gateway.push(asked)
-    const report = pushReport(commands, outcome, { now: ctx.now(), names: repository.names, git: await gitAsked(outcome) })
+    const report = pushReport(commands, outcome, { names: repository.names, git: await gitAsked(outcome) })
     const good = report.refs.filter(ref => ref.ok).length
     return { outcome: good === 0 ? 'refused' : good < report.refs.length ? 'partly' : 'ok', report }
   } finally {

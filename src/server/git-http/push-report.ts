@@ -18,7 +18,7 @@ type Outcome = Awaited<ReturnType<Gateway['push']>>
 export function pushReport(
   commands: readonly ReceiveCommand[],
   outcome: Outcome,
-  say: { now: number; names: Names; git?: string | undefined },
+  say: { names: Names; git?: string | undefined },
 ): ReceiveReport {
   if (!outcome.ok) {
     const { code } = outcome.refusal
@@ -63,9 +63,9 @@ export function withoutCodes(report: ReceiveReport): ReceiveReport {
   return report.remote === undefined ? report : { ...report, remote: report.remote.filter(line => readRefusedLine(line) === undefined) }
 }
 
-function saidOf(refusal: Refusal, { now, names }: { now: number; names: Names }): { reason: string; remote: string[] } {
-  const sentence = plainRefusal({ ...refusal, advice: undefined }, now, names)
-  const advice = refusal.advice === undefined ? [] : [plainRefusal({ ...refusal, message: refusal.advice, advice: undefined }, now, names)]
+function saidOf(refusal: Refusal, { names }: { names: Names }): { reason: string; remote: string[] } {
+  const sentence = plainRefusal({ ...refusal, advice: undefined }, names)
+  const advice = refusal.advice === undefined ? [] : [plainRefusal({ ...refusal, message: refusal.advice, advice: undefined }, names)]
   const remote = sentence.length > REASON ? [sentence, ...advice] : advice
   return { reason: withoutStop(sentence), remote }
 }

@@ -5,7 +5,7 @@ import * as words from '../../../src/queue/words/index.ts'
 import { alice, NOW, names } from './samples.ts'
 
 const pull = (title: string): words.Titled => ({ title, pull: `at://${alice}/dev.knotless.pull/3mb2kvjr3m22x` })
-const say = (refusal: words.Refusal) => words.plainRefusal(refusal, NOW, names)
+const say = (refusal: words.Refusal) => words.plainRefusal(refusal, names)
 
 test('GWY-4 a refusal for git is one line: what happened, then what to do', () => {
   assert.equal(
@@ -13,6 +13,8 @@ test('GWY-4 a refusal for git is one line: what happened, then what to do', () =
     'Not pushed: main takes pulls only through the queue. Open a pull onto main and add it to the merge queue.',
   )
   assert.equal(say({ code: 'clock', message: ['No.'] }), 'No.')
+  const message = ['Withdrawn ', words.ago(Date.UTC(2026, 10, 30, 14, 31)), '.']
+  assert.equal(say({ code: 'not-delegated', message }), 'Withdrawn 30 Nov, 14:31 UTC.', 'read long after')
 })
 
 test('GWY-4 whatever a title holds, what git prints is one bounded line that turns nothing round', () => {
