@@ -2,6 +2,7 @@
 import { readBatches, readDrops, readEveryBatch, readLanded } from './batches.ts'
 import type { SortedChecks } from './checks.ts'
 import type { RepoRecord, RepositoryFacts, Stored } from './facts.ts'
+import { readHalving } from './halving.ts'
 import { byPosition } from './positions.ts'
 import { factsAtTip } from './pulls.ts'
 import type { BranchRef } from './refs.ts'
@@ -35,6 +36,7 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
     const workflows = factsAtTip(ctx.facts, branch, ref?.commit)?.workflows
     const batches = { branch, tip: ref?.commit, generation, checks, pulls: ctx.pulls, roles: ctx.roles, lander: ctx.lander }
     const every = readEveryBatch(batches)
+    const queue = inOrder(pulls, pull => pull.entry?.record)
     branches.set(branch, {
       branch,
       tip: ref?.commit,
@@ -42,9 +44,10 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
       isDefault: branch === defaultBranch,
       queueOnly: rules.get(branch)?.queueOnly ?? false,
       pinned: rules.get(branch)?.pinned ?? false,
-      queue: inOrder(pulls, pull => pull.entry?.record),
+      queue,
       batches: readBatches(batches, every),
       drops: readDrops(every),
+      halving: readHalving({ tip: ref?.commit, queue }, every, ctx.pulls),
       ejected: inOrder(pulls, pull => pull.ejection).reverse(),
       landed: readLanded({ branch, pulls: new Map(pulls.map(pull => [pull.pull.uri, pull])), checks }),
       unchecked: workflows === undefined ? undefined : workflows.length === 0,

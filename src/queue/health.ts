@@ -77,11 +77,21 @@ function churnSince(branch: BranchView, now: number): { drops: number; since: nu
   return branch.queue.length === 0 || first === undefined || drops.length < CHURN ? undefined : { drops: drops.length, since: first }
 }
 
-function going(view: RepositoryView, branch: BranchView, asking: Asking, lander: string): { parts: HealthParts } {
+function going(
+  view: RepositoryView,
+  branch: BranchView,
+  asking: Asking,
+  lander: string,
+): { parts: HealthParts; since?: number | undefined } {
   const lastLanding = branch.landed[0]?.at
   const [lowest, ahead] = branch.batches
   const inFlight = new Set(branch.batches.flatMap(batch => batch.members.map(member => member.pull)))
   const waiting = branch.queue.filter(pull => !inFlight.has(pull.pull.uri)).length
+  const { halving } = branch
+  if (halving !== undefined && lowest?.state !== 'landing') {
+    const { size, failedAt, suspects } = halving
+    return { parts: { kind: 'halving', size, failedAt, lander, waiting: branch.queue.length - suspects.length }, since: failedAt }
+  }
   if (lowest !== undefined) {
     const batch = { waiting, size: lowest.members.length, since: lowest.since, landing: lowest.state === 'landing', lastLanding }
     return ahead === undefined

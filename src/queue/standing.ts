@@ -8,7 +8,7 @@ import { type LanderLife, landerLife } from './lander-life.ts'
 import { batchOf, batchUnder, countRuns, type Place, placeOf } from './places.ts'
 import { millis } from './runs.ts'
 import { tidMillis } from './tid.ts'
-import type { BatchView, BranchView, PullView, RepositoryView } from './view.ts'
+import type { BatchView, PullView, RepositoryView } from './view.ts'
 import { ejectionKind, readReason } from './words/ejection.ts'
 import { type PullLabel, pullLabels } from './words/labels.ts'
 import { join, type Phrase } from './words/phrase.ts'
@@ -138,12 +138,17 @@ function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Ask
   else if (!view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
   else if (preflights.length > 0)
     why = whyWords({ key: 'flight-running', names, since: started.length > 0 ? Math.min(...started) : undefined })
-  else why = whyReady(view, branch, life.did, asking)
+  else why = whyReady(view, pull, life.did, asking)
   return { ...bare(pull, parts, preflights.length > 0 ? 'waiting' : 'queued'), ...queuedParts(pull, place), preflights, why }
 }
 
-/** Of what nothing keeps back any more: the batch before it, or the time that its own is given to fill. */
-function whyReady(view: RepositoryView, branch: BranchView | undefined, lander: string, asking: Asking): Phrase {
+/** Of what no pre-flight keeps back: what the lander does before its turn comes. */
+function whyReady(view: RepositoryView, pull: PullView, lander: string, asking: Asking): Phrase {
+  const branch = view.branches.get(pull.branch)
+  // Whether it has pre-flights to pass is not known before the lander has looked.
+  const lookedAt = asking.lastSeen?.get(lander)?.at
+  if (lookedAt !== undefined && lookedAt < (pull.entry?.record.seenAt ?? 0)) return whyWords({ key: 'new', lander })
+  if (branch?.halving !== undefined) return whyWords({ key: 'halving' })
   const filling = branch && fillsFor(view, branch, asking.now)
   if (filling !== undefined) return whyWords({ key: 'fill', lander, left: filling.left })
   return whyWords({ key: (branch?.batches.length ?? 0) > 1 ? 'next' : 'ready' })

@@ -83,6 +83,16 @@ export interface BatchView {
   since: number
 }
 
+/** A failed batch that is being checked in halves (FAI-3). */
+export interface Halving {
+  /** How many pulls it held. */
+  size: number
+  /** In milliseconds since 1970. */
+  failedAt: number
+  /** Those of its pulls that still wait. */
+  suspects: readonly string[]
+}
+
 /** Pulls that landed together, from merged records (REA-5). */
 export interface LandedBatch {
   tip: string
@@ -109,6 +119,8 @@ export interface BranchView {
   batches: readonly BatchView[]
   /** When batches were dropped before they were decided (MOV-7), the newest first. */
   drops?: readonly number[] | undefined
+  /** Set while the cause of a failed batch is looked for. */
+  halving?: Halving | undefined
   /** Turned away and still out, newest first. */
   ejected: readonly PullView[]
   landed: readonly LandedBatch[]

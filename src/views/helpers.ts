@@ -99,7 +99,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     errorPage: errorPageWords,
     logLive: logNotes.live,
     nothingRan: nothingRanWords(),
-    ...rowTexts({ label, time, words, now: frame.now, checkHref }),
+    ...rowTexts({ label, time, words, checkHref }),
 
     repoHref,
     repoName: repo === undefined ? '' : `${paths.accountName(repo.owner)}/${repo.name}`,

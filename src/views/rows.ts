@@ -12,18 +12,9 @@ interface Tools {
   label(of: { word: string | Html; icon: string; tone: string }, bare?: boolean): Html
   time(at: Instant, form: TimeForm): Html
   words(of: Words | undefined): Html | string
-  now: number
 }
 
 const healthy = new Set(['busy', 'checking', 'filling', 'waiting', 'idle'])
-
-/** How long a run took, or has taken so far; undefined when its record does not say. */
-function took(check: CheckLine, now: number): string | undefined {
-  if (check.startedAt === undefined) return undefined
-  const end = check.finishedAt === undefined ? now : millis(check.finishedAt)
-  const ms = end - millis(check.startedAt)
-  return Number.isNaN(ms) || ms < 0 ? undefined : duration(ms)
-}
 
 /** What was done to a pull when its standing began; of what is being checked, for how long counts. */
 const dones: Readonly<Record<string, string>> = {
@@ -40,7 +31,15 @@ const ended = new Set(['success', 'failure', 'error', 'cancelled'])
 const ran = new Set(['running', 'success', 'failure', 'error'])
 
 /** Helpers that say more about a row. */
-export function rowTexts({ label, time, words, now, checkHref }: Tools) {
+export function rowTexts({ label, time, words, checkHref }: Tools) {
+  /** How long a run took, or has taken so far, which ticks; undefined when its record does not say. */
+  const took = (check: CheckLine): string | Html | undefined => {
+    if (check.startedAt === undefined) return undefined
+    if (check.finishedAt === undefined) return time(check.startedAt, 'for')
+    const ms = millis(check.finishedAt) - millis(check.startedAt)
+    return Number.isNaN(ms) || ms < 0 ? undefined : duration(ms)
+  }
+
   return {
     /** A branch in a list of queues: figures while it is well, the sentence about it when it is not. */
     laneSays: (lane: QueueLane) => {
@@ -74,13 +73,14 @@ export function rowTexts({ label, time, words, now, checkHref }: Tools) {
       return html`lands this queue, ${seen}.${settings.length === 0 ? '' : ` Set to ${settings.join(', ')}.`}`
     },
 
-    /** A run in a strip: the text under its bar, and whether the bar is full. */
+    /** A run in a strip: the text under its bar, which ticks while it goes on, the same for its label, and whether the bar is full. */
     run: (check: CheckLine) => {
       const { word, icon, tone } = runLabel(check.status, check.verdict)
-      const time = took(check, now)
-      const timed = time !== undefined && ran.has(check.status)
-      const text = timed ? `${word.toLowerCase()} ${check.status === 'running' ? 'for' : 'in'} ${time}` : word.toLowerCase()
-      return { icon, tone, text, full: ended.has(check.status) }
+      const spent = took(check)
+      const text = word.toLowerCase()
+      const says =
+        spent === undefined || !ran.has(check.status) ? text : html`${text} ${check.status === 'running' ? 'for' : 'in'} ${spent}`
+      return { icon, tone, text, says, full: ended.has(check.status) }
     },
 
     /** A run by the name of its workflow, which leads to its log. */
@@ -105,11 +105,11 @@ export function rowTexts({ label, time, words, now, checkHref }: Tools) {
       const parts: (string | Html)[] = []
       if (check.preflight) parts.push('pre-flight')
       if (check.baseCommit !== undefined) parts.push(html`on <code>${check.baseCommit.slice(0, 7)}</code>`)
-      const time = took(check, now)
-      if (time !== undefined) parts.push(time)
+      const spent = took(check)
+      if (spent !== undefined) parts.push(spent)
       if (check.isolated === false) parts.push('not isolated')
-      if (check.summary !== undefined && check.summary !== '') parts.push(html`<bdi class="long">${check.summary}</bdi>`)
-      return html`${parts.map((each, at) => html`${at === 0 ? '' : ', '}${each}`)}`
+      const summary = check.summary === undefined || check.summary === '' ? '' : html` <bdi class="long">${check.summary}</bdi>`
+      return html`${parts.map((each, at) => html`${at === 0 ? '' : ', '}${each}`)}${summary}`
     },
 
     /** Whether the owner lets a gateway write. */

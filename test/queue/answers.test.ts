@@ -133,6 +133,24 @@ test('getQueue lists what waits, flies, was turned away and landed', () => {
   assert.deepEqual([body.tip, body.queueOnly, body.unchecked, body.version, body.lander?.git], [TIP, true, false, 7, '2.47'])
 })
 
+test('STA-4 what a lander said of a pass is not told once something moved since', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  history.queued(bob, pull)
+  history.lander(rigby)
+  const ask = (at: number) => {
+    const lastSeen = new Map([[rigby, { at, says: 'The batch at a01 is being checked: test.' }]])
+    return wire(queueAnswer(viewOf(history), {}, context(history, { lastSeen })), knotless.getQueue).lander?.waitsFor
+  }
+  fileBatch(history, { tip: commit(0xa01), pulls: [pull], runs: { test: 'running' } })
+  const checking = history.now + 1000
+  assert.equal(ask(checking), 'The batch at a01 is being checked: test.')
+  assert.equal(ask(history.now - MINUTE), undefined, 'that was before this batch')
+  land(history, { tip: commit(0xa01), pulls: [pull], runs: {} })
+  assert.equal(ask(checking), undefined, 'it has landed')
+  assert.equal(ask(history.now + 1000), 'The batch at a01 is being checked: test.')
+})
+
 test('REA-1 ejections are listed for seven days', () => {
   const history = new History()
   const pull = history.pull(dave)

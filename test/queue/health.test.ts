@@ -266,3 +266,48 @@ test('a timeline ends at its newest 200 events', () => {
   assert.equal(events.length, 200)
   assert.equal(events.at(-1)?.at, history.now)
 })
+
+test('FAI-3 a failed batch that is checked in halves says so, until its cause is known', () => {
+  const { history, pulls } = line(5)
+  const [first, second, third] = pulls
+  assert(first && second && third)
+  const stack = { tip: LOW, pulls: pulls.slice(0, 4), runs: { check: 'success', test: 'failure' } } as const
+  fileBatch(history, stack)
+  history.now += 5 * MINUTE
+  const halving =
+    /^halving: Finding the cause: a batch of 4 failed \d+ min ago, so rigby\.test checks it in halves\. 1 other waits until the cause is found; nothing runs ahead meanwhile\.$/
+  const why = (pull: AtUri) => {
+    const now = history.now + MINUTE
+    return text(standing(history.view(now), history.see(pull, now), { now, lastSeen: new Map([[rigby, { at: now }]]) }).why, history)
+  }
+  assert.match(said(history), halving)
+  assert.match(why(third), /^Waiting while a failed batch is checked in halves;/)
+
+  const half = { tip: HIGH, pulls: [first, second], runs: { test: 'running' } } as const
+  fileBatch(history, half)
+  assert.match(said(history), halving)
+  fileBatch(history, { ...half, runs: { test: 'success' } })
+  history.refsOf(alice, 'orchard', { main: HIGH })
+  land(history, half)
+  assert.match(said(history), halving, 'the half that landed leaves two to look among')
+  assert.match(why(third), /^Waiting while a failed batch/)
+  history.ejected(rigby, third)
+  assert.equal(health(history).kind, 'waiting', 'FAI-5 a suspect left the queue')
+})
+
+test('FAI-5 FAI-8 nothing is said of halves where none are looked for', () => {
+  const failing = (size: number, more: Parameters<typeof fileBatch>[2] = {}) => {
+    const { history, pulls } = line(5)
+    fileBatch(history, { tip: LOW, pulls: pulls.slice(0, size), runs: { test: more.status ?? 'failure' } }, more)
+    return { history, pulls }
+  }
+  assert.equal(health(failing(2).history).kind, 'halving')
+  assert.equal(health(failing(1).history).kind, 'waiting', 'one alone')
+  assert.equal(health(failing(2, { status: 'error', verdict: 'disk' }).history).kind, 'waiting', 'no verdict')
+  const moved = failing(2)
+  moved.history.refsOf(alice, 'orchard', { main: commit(0xfff) })
+  assert.equal(health(moved.history).kind, 'waiting', 'somebody pushed')
+  const other = failing(2)
+  fileBatch(other.history, { tip: HIGH, pulls: other.pulls, runs: { test: 'running' } })
+  assert.equal(health(other.history).kind, 'checking', 'another batch is checked instead')
+})

@@ -54,6 +54,14 @@ test('STA-1 Queued, 2nd of 5, waiting for its pre-flight: check', () => {
   ])
 })
 
+test('PRE-3 of a pull that the lander has not looked at since it was added it is not said that it is ready', () => {
+  const { history, first } = line(1)
+  const at = history.now - 1000
+  const asking = (more: object) => ({ now: history.now + 1000, lastSeen: new Map([[rigby, { at, ...more }]]) })
+  assert.deepEqual(words(history, first, asking({}))[1], 'rigby.test has not looked at it yet: it does in its next pass.')
+  assert.deepEqual(words(history, first, asking({ at: history.now }))[1], 'Ready for the next batch.')
+})
+
 test('PRE-10 only a pre-flight whose newest run at the present head goes on is waited for', () => {
   for (const more of [
     { queue: undefined },
@@ -145,7 +153,7 @@ test('STA-4 a lander counts as not seen two minutes past the pass it said was du
   const now = history.now + MINUTE
   const at = now - 60 * MINUTE
   const why = (dueAt: number) => words(history, first, { now, lastSeen: new Map([[rigby, { at, dueAt }]]) })[1]
-  assert.equal(why(now - 2 * MINUTE), 'Ready for the next batch.')
+  assert.equal(why(now - 2 * MINUTE), 'rigby.test has not looked at it yet: it does in its next pass.')
   assert.match(why(now - 2 * MINUTE - 1) ?? '', /^Waiting for a lander/)
 })
 

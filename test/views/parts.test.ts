@@ -185,3 +185,10 @@ test('the rows of a page are counted only where it is known how many there are',
   assert.match(renderer().renderPage('home', home), /1 to 3 of 90/)
   assert.doesNotMatch(renderer().renderPage('home', { ...home, paging: { from: 1, to: 20, later: '/?cursor=x' } }), /1 to 20/)
 })
+
+test('how long a run has been going ticks, and its label says nothing that grows old', () => {
+  const html = renderer().renderPart('queue', 'flight', busyQueue())
+  assert.match(html, /<span>running for <time datetime="[^"]+" data-t="for">[^<]+<\/time><\/span>/)
+  assert.match(html, /aria-label="test: running"/)
+  assert.match(html, /<span>passed in \d+ (s|min)[^<]*<\/span>/)
+})

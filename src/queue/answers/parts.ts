@@ -3,8 +3,9 @@ import type * as knotless from '../../lexicons/dev/knotless.ts'
 import type { Box } from '../box.ts'
 import type { Health } from '../health.ts'
 import { landerLife } from '../lander-life.ts'
-import type { Run } from '../runs.ts'
+import { millis, type Run } from '../runs.ts'
 import { type Standing, standing, standingLabel } from '../standing.ts'
+import { tidMillis } from '../tid.ts'
 import type { BranchView, PullView, RepositoryView } from '../view.ts'
 import { join, type Names } from '../words/phrase.ts'
 import type { Refusal } from '../words/refusals.ts'
@@ -121,6 +122,18 @@ export function healthView<W>(health: Health, voice: Voice<W>) {
   }
 }
 
+/** When a batch was last begun, checked, landed or turned away, by records, in milliseconds since 1970: what a lander said before that is over. */
+function lastMove(branch: BranchView | undefined, now: number): number {
+  const ejection = branch?.ejected[0]?.ejection
+  const moves = [
+    ...(branch?.batches ?? []).flatMap(({ since, checks }) => [since, ...checks.map(({ value }) => millis(value.finishedAt))]),
+    branch?.landed[0]?.at,
+    ejection && tidMillis(ejection.rkey),
+  ]
+  // Times of a clock that is ahead say nothing.
+  return moves.reduce<number>((last, time) => (time === undefined || time > now ? last : Math.max(last, time)), 0)
+}
+
 /** Who lands a branch, and the last sign of it, the same that health and standings speak from; undefined when nobody does. */
 export function landerView(view: RepositoryView, branch: BranchView | undefined, ctx: AnswerContext) {
   const { lander } = view
@@ -132,7 +145,7 @@ export function landerView(view: RepositoryView, branch: BranchView | undefined,
     named: lander.named,
     lastSeen: toDatetime(landerLife(view, branch, ctx).seenAt),
     nextBy: toDatetime(told?.dueAt),
-    waitsFor: told?.says,
+    waitsFor: told !== undefined && told.at >= lastMove(branch, ctx.now) ? told.says : undefined,
     running: settings === undefined ? undefined : settings.stoppedAt === undefined,
     batch: settings?.batch,
     depth: settings?.depth,

@@ -190,6 +190,9 @@ const BARE: ReadonlyMap<string, string> = new Map([
   ['empty', 'nothing left to land'],
 ])
 
+/** FAI-4: what a recorded reason ends with, which is read with a full stop. */
+const CLOSING = /Halving the batch found it$/
+
 /** The kind as it reads: an unknown or missing one is other (REC-6). */
 export function ejectionKind(kind: string | undefined): string {
   return kind !== undefined && BARE.has(kind) ? kind : 'other'
@@ -201,5 +204,11 @@ export function readReason(reason: string | undefined, kind: string | undefined)
   if (text === '') return { reason: BARE.get(ejectionKind(kind)) ?? 'turned away', says: '' }
   const stop = /\.(?=\s|$)/.exec(text)
   if (stop === null) return { reason: text, says: '' }
-  return { reason: text.slice(0, stop.index), says: text.slice(stop.index + 1).trim() }
+  return {
+    reason: text.slice(0, stop.index),
+    says: text
+      .slice(stop.index + 1)
+      .trim()
+      .replace(CLOSING, '$&.'),
+  }
 }

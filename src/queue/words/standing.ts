@@ -51,6 +51,8 @@ function preflights(names: readonly string[]): Phrase {
 
 /** Why a queued pull does not move: one sentence, the first that is true. */
 export type WhyParts =
+  /** Queued since the lander last looked. */
+  | { key: 'new'; lander: string }
   | { key: 'next' }
   | { key: 'ready' }
   | { key: 'full'; size: number }
@@ -71,6 +73,8 @@ export type WhyParts =
 /** Spans (`left`, `within`) are in milliseconds. */
 export function whyWords(parts: WhyParts): Phrase {
   switch (parts.key) {
+    case 'new':
+      return say`${who(parts.lander)} has not looked at it yet: it does in its next pass.`
     case 'next':
       return say`Ready. It joins the next batch, which is built when the one being checked ends: only one batch runs ahead.`
     case 'ready':

@@ -51,6 +51,7 @@ export const standings: Samples<words.StandingParts['kind'], words.StandingParts
 }
 
 export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
+  new: [{ key: 'new', lander: runner }],
   next: [{ key: 'next' }],
   ready: [{ key: 'ready' }],
   full: [{ key: 'full', size: 4 }],

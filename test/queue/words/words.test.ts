@@ -150,6 +150,8 @@ test('REC-2 a reason is read as headline, full stop, sentence', () => {
     ['test failed', 'test failed', ''],
     ['test failed.', 'test failed', ''],
     ['  spaced.  It is.  ', 'spaced', 'It is.'],
+    ['test failed. It was left. Halving the batch found it', 'test failed', 'It was left. Halving the batch found it.'],
+    ['test failed. As it is', 'test failed', 'As it is'],
   ]) {
     assert.deepEqual(words.readReason(reason, 'checks'), { reason: headline, says })
   }
