@@ -189,7 +189,8 @@ test('a pull that waits for its pre-flight says so in the box', () => {
 test('QUE-9 and REC-9 are notes of the box, not its sentence', () => {
   const { history, pull } = open()
   history.queued(bob, pull, { head: commit(99), seenAt: history.now + 60 * MINUTE })
-  const { says, notes } = box(history, pull)
+  const lastSeen = new Map([[rigby, { at: history.now + 61 * MINUTE }]])
+  const { says, notes } = box(history, pull, { lastSeen })
   assert.equal(text(says, history), 'Ready for the next batch.')
   assert.match(text(notes, history), /^Queued at 0000000, now 0000000\. Backdated: /)
 })
