@@ -35,6 +35,7 @@ export async function makeRun(run: DockerRun): Promise<JobEnd> {
   const watch = watchRun(job, () => kill())
   const transcript = createTranscript(job, limits.output, () => watch.stop('output'))
   let container: Docker.Container | undefined
+  let unwatch = () => {}
   let ending: JobEnd
   const lines: string[] = []
   try {
@@ -46,7 +47,7 @@ export async function makeRun(run: DockerRun): Promise<JobEnd> {
     container = made
     for (const { target } of mounts) await answered(made.putArchive(openRoot(), { path: target }))
     await answered(made.putArchive(skeleton(job, mounts), { path: inside.root }))
-    await watchInside(run.engine, made, limits, watch)
+    unwatch = await watchInside(run.engine, made, limits, watch)
     if (watch.stopped === undefined) await answered(made.start())
     kill = () => void made.kill().catch(() => undefined)
     ending = watch.stopped === undefined ? await runSteps(made, mounts) : endNow(null)
@@ -54,6 +55,7 @@ export async function makeRun(run: DockerRun): Promise<JobEnd> {
     ending = broken(error)
   } finally {
     watch.end()
+    unwatch()
     if (container !== undefined) await run.remove(container.id)
   }
   transcript.end([...lines, ending.end === 'cancelled' ? runLines.cancelled() : ending.summary])

@@ -60,6 +60,8 @@ export async function execSteps(
     archive.tar.destroy()
     return null
   }
+  // Engines may leave their half of it open, which would hold a socket for as long as the program runs.
+  stream.destroy()
   archive.tar.destroy()
   return whole ? exitCode(exec) : 'no-tree'
 }

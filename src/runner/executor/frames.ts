@@ -15,3 +15,8 @@ export function readFrames(engine: Docker, stream: NodeJS.ReadWriteStream, take:
     stream.on('error', () => undefined)
   })
 }
+
+/** Ends a stream of an engine: its types do not say that it can be, and left alone an engine may hold it open for ever. */
+export function endStream(stream: NodeJS.ReadWriteStream): void {
+  if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy()
+}

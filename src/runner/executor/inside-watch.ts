@@ -2,12 +2,12 @@ import type Docker from 'dockerode'
 import { z } from 'zod'
 import { readDisk } from './container.ts'
 import { answered } from './engine.ts'
-import { readFrames } from './frames.ts'
+import { endStream, readFrames } from './frames.ts'
 import type { RunLimits } from './limits.ts'
 import type { RunWatch } from './watch.ts'
 
-/** Follows what the container's own process says of the disk. */
-export async function watchInside(engine: Docker, container: Docker.Container, limits: RunLimits, watch: RunWatch): Promise<void> {
+/** Follows what the container's own process says of the disk, until what it gives is called. */
+export async function watchInside(engine: Docker, container: Docker.Container, limits: RunLimits, watch: RunWatch): Promise<() => void> {
   const stream = await answered(container.attach({ stream: true, stdout: true, stderr: true }))
   let first: number | undefined
   let measuring = false
@@ -27,6 +27,7 @@ export async function watchInside(engine: Docker, container: Docker.Container, l
       }
     }
   })
+  return () => endStream(stream)
 }
 
 const volumeSizes = z.object({
