@@ -128,7 +128,11 @@ export function createAppview(options: AppviewOptions): Appview {
   async function delegated(repo: AtUri): Promise<boolean | undefined> {
     const last = delegations.get(repo)
     if (last !== undefined && Math.abs(now() - last.at) < DELEGATED_STANDS) return last.delegated
-    const found = await askDelegated(repo)
+    // A pass does not fail for it: where it does not answer, what it said last stands.
+    const found = await askDelegated(repo).catch((error: unknown) => {
+      if (error instanceof UpstreamError) return last?.delegated
+      throw error
+    })
     delegations.set(repo, { at: now(), delegated: found })
     return found
   }

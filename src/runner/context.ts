@@ -41,7 +41,7 @@ export interface Appview {
   facts(repo: AtUri): Promise<RepositoryFacts | undefined>
   /** Issues of it that its index knows to be open, as AT-URIs: they come with the facts (LND-6). Empty where it does not know the repository. */
   issues(repo: AtUri): Promise<readonly string[]>
-  /** Whether the owner lets that server write for them; undefined where it does not say (GWY-8). */
+  /** Whether the owner lets that server write for them, as it said last; undefined where it does not say (GWY-8). Never rejects for what it does. */
   delegated(repo: AtUri): Promise<boolean | undefined>
   /** GWY-10: a token for one push, to be used as its password. */
   pushToken(): Promise<{ ok: true; token: string } | { ok: false; said: string }>
