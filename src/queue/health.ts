@@ -49,7 +49,8 @@ function first(view: RepositoryView, branch: BranchView, asking: Asking): { part
   if (churning !== undefined)
     return { parts: { kind: 'churn', ...churning, now: asking.now, branch: branch.branch }, since: churning.since }
   if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
-  if (view.lander?.record?.value.stoppedAt !== undefined) return { parts: { kind: 'stopping', lander: did } }
+  if (view.lander?.record?.value.stoppedAt !== undefined)
+    return { parts: { kind: 'stopping', lander: did, busy: branch.batches.length > 0 } }
   return going(view, branch, asking, did)
 }
 

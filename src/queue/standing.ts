@@ -136,6 +136,7 @@ function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Ask
   else if (!life.alive) why = whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
   else if (lacksDelegation(view, asking.gateway) !== undefined) why = whyWords({ key: 'not-delegated', owner: view.roles.owner })
   else if (!view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
+  else if (view.lander?.record?.value.stoppedAt !== undefined) why = whyWords({ key: 'stopped', lander: life.did })
   else if (preflights.length > 0)
     why = whyWords({ key: 'flight-running', names, since: started.length > 0 ? Math.min(...started) : undefined })
   else why = whyReady(view, pull, life.did, asking)

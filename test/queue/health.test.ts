@@ -153,10 +153,17 @@ test('STA-4 an idle queue says so', () => {
   assert.equal(said(history), 'idle: Healthy and idle: nothing is queued, and nothing has landed yet.')
 })
 
-test('STA-4 a lander that stopped and is seen winds down', () => {
-  const { history } = line(1)
+test('STA-4 MOV-5 a lander that stopped and is seen winds down while a batch is in flight, then it was stopped', () => {
+  const { history, pulls } = line(2)
+  const [first, second] = pulls
+  assert(first && second)
   history.lander(rigby, { stoppedAt: '2026-01-01T00:05:00Z' })
-  assert.match(said(history), /^stopping: Winding down: rigby\.test is stopping/)
+  assert.match(said(history), /^stopping: Stopped: rigby\.test was stopped, so nothing lands here for now\. What is queued keeps its place/)
+  const now = history.now + MINUTE
+  const { why } = standing(history.view(now), history.see(second, now), { now, lastSeen: new Map([[rigby, { at: now }]]) })
+  assert.equal(text(why, history), 'Waiting: rigby.test was told to stop and starts nothing new. It keeps its place.')
+  fileBatch(history, { tip: LOW, pulls: [first], runs: { test: 'running' } })
+  assert.match(said(history), /^stopping: Winding down: rigby\.test is stopping\. It finishes the batch being checked/)
 })
 
 test('leaving says what it costs the others', () => {

@@ -93,7 +93,9 @@ async function getReady(
   const file = describeNetwork(network, server, people, samples)
   writeNetworkFile(join(network.dataDir, 'network.json'), file)
   if (flags.readyFile !== undefined) writeNetworkFile(flags.readyFile, file)
-  around.say(words.welcome(file, network.dataDir, !flags.delegation))
+  around.say(
+    words.welcome(file, network.dataDir, { delegating: !flags.delegation, wait: flags.runner ? (flags.settings.wait ?? '') : undefined }),
+  )
   around.say(delegated)
   if (late) around.say(words.notIndexed)
   for (const line of runner) around.say(line)

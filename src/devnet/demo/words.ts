@@ -54,7 +54,14 @@ export const words = {
   welcome,
 }
 
-function welcome(file: NetworkFile, dataDir: string, delegating: boolean): string {
+interface Offered {
+  /** Alice is still to give the delegation. */
+  delegating: boolean
+  /** How long the runner lets a batch fill; undefined without a runner. */
+  wait?: string | undefined
+}
+
+function welcome(file: NetworkFile, dataDir: string, offered: Offered): string {
   const orchard = file.repos.find(repo => repo.name === 'orchard')
   const people = Object.entries(file.accounts).map(
     ([name, { handle, password }]) => `  ${handle.padEnd(13)} ${password.padEnd(18)} ${roles[name] ?? ''}`,
@@ -71,7 +78,7 @@ function welcome(file: NetworkFile, dataDir: string, delegating: boolean): strin
     'Log in there with a handle. The password goes to the account’s own server:',
     ...people,
     '',
-    ...(orchard === undefined ? [] : tries(file, dataDir, delegating)),
+    ...(orchard === undefined ? [] : tries(file, dataDir, offered)),
     `Addresses and passwords for programs: ${join(dataDir, 'network.json')}`,
   ].join('\n')
 }
@@ -88,16 +95,22 @@ function quoted(path: string): string {
   return `"${path.replace(/["\\$`]/g, '\\$&')}"`
 }
 
-/** `delegating`: that comes first, since nothing else works without. */
-function tries(file: NetworkFile, dataDir: string, delegating: boolean): string[] {
+/** The delegation comes first, since nothing else works without; what a runner does is tried with one alone. */
+function tries(file: NetworkFile, dataDir: string, { delegating, wait }: Offered): string[] {
+  const fills =
+    wait === undefined || /^0*[a-z]*$/.test(wait) ? '' : ` (a batch waits ${wait.replace(/(?<=\d)(?=[a-z])/, ' ')} for more to join it)`
   return [
     'Try:',
     ...(delegating ? [`  As alice.test, give the delegation on ${file.server}/settings: the rest is refused until then.`] : []),
-    '  As bob.test, add these to the merge queue, one after the other, and watch its page (a batch waits 10 s for more to join it):',
-    '    “Label trees by variety as well as by number” and “Warn of frost from two degrees down” land; the first closes the issue.',
-    '    “Show harvest weights in pounds …” is ejected by its pre-flight, with the log one click away.',
-    '    “Rename spacing_of to spacing_dm” and “Plan hedges …” pass alone and fail together: halving finds the second.',
-    '  Add both pulls about water: they are in conflict, and the second is ejected, naming the first.',
+    ...(wait !== undefined
+      ? [
+          `  As bob.test, add these to the merge queue, one after the other, and watch its page${fills}:`,
+          '    “Label trees by variety as well as by number” and “Warn of frost from two degrees down” land; the first closes the issue.',
+          '    “Show harvest weights in pounds …” is ejected by its pre-flight, with the log one click away.',
+          '    “Rename spacing_of to spacing_dm” and “Plan hedges …” pass alone and fail together: halving finds the second.',
+          '  Add both pulls about water: they are in conflict, and the second is ejected, naming the first.',
+        ]
+      : ['  As bob.test, add pulls to the merge queue: their boxes and its page say what they wait for.']),
     '  Open “Rootstocks: say how high they grow, in feet”: it cannot be added, and its box names the file that conflicts.',
     '  As mallory.test, open any of them: its box says who may add it.',
     `  As bob.test, merge the pull of ${file.server}/${handles.alice}/almanac, which names no runner: the button is on its page.`,

@@ -26,7 +26,8 @@ export type HealthParts =
   | { kind: 'not-delegated'; owner: string; isOwner: boolean; since?: number | undefined; now: number; settingsUrl?: string | undefined }
   | { kind: 'no-runners'; owner: string; name: string; isOwner: boolean }
   | { kind: 'unchecked'; branch: string; commit?: string | undefined; since?: number | undefined }
-  | { kind: 'stopping'; lander: string }
+  /** `busy`: it still has a batch in flight. */
+  | { kind: 'stopping'; lander: string; busy: boolean }
 
 export interface HealthWords {
   kind: HealthKind
@@ -129,8 +130,10 @@ export function healthWords(parts: HealthParts): HealthWords {
     }
     case 'stopping':
       return line(
-        'Winding down:',
-        say`${who(parts.lander)} is stopping. It finishes the batch being checked and starts nothing new.`,
+        parts.busy ? 'Winding down:' : 'Stopped:',
+        parts.busy
+          ? say`${who(parts.lander)} is stopping. It finishes the batch being checked and starts nothing new.`
+          : say`${who(parts.lander)} was stopped, so nothing lands here for now.`,
         say`What is queued keeps its place until a runner is back.`,
       )
   }

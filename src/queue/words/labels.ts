@@ -98,7 +98,7 @@ export const healthLabels: Readonly<Record<HealthKind, Label>> = {
   'not-delegated': label('Not delegated', 'shield-lock', 'danger'),
   'no-runners': label('Merged by hand', 'person', 'neutral'),
   unchecked: label('Unchecked', 'alert', 'attention'),
-  stopping: label('Winding down', 'alert', 'attention'),
+  stopping: label('Stopped', 'alert', 'attention'),
 }
 
 /** Of settings and the audit log. */

@@ -64,6 +64,7 @@ export type WhyParts =
   | { key: 'conflict-ahead'; files: readonly string[]; other: PhrasePart; branch: string }
   | { key: 'halving' }
   | { key: 'no-lander'; since?: number | undefined; now: number }
+  | { key: 'stopped'; lander: string }
   | { key: 'no-runners'; owner: string; name: string }
   | { key: 'unnamed-lander'; lander: string }
   | { key: 'not-delegated'; owner: string }
@@ -104,6 +105,8 @@ export function whyWords(parts: WhyParts): Phrase {
       return parts.since === undefined
         ? say`Waiting for a lander: none has been seen yet. It keeps its place.`
         : say`Waiting for a lander: none seen since ${clock(parts.since, parts.now)}. It keeps its place.`
+    case 'stopped':
+      return say`Waiting: ${who(parts.lander)} was told to stop and starts nothing new. It keeps its place.`
     case 'no-runners':
       return say`Waiting: ${repoName(parts.owner, parts.name)} names no runner, so nothing lands it. It keeps its place.`
     case 'unnamed-lander':

@@ -65,6 +65,7 @@ export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
   'flight-job': [{ key: 'flight-job', name: 'check', lander: runner, jobs: 12 }],
   'conflict-ahead': [{ key: 'conflict-ahead', files: ['src/import/csv.ts'], other: title, branch }],
   halving: [{ key: 'halving' }],
+  stopped: [{ key: 'stopped', lander: runner }],
   'no-lander': [
     { key: 'no-lander', since: earlier(142), now: NOW },
     { key: 'no-lander', since: earlier(3000), now: NOW },
@@ -240,7 +241,10 @@ export const healths: Samples<words.HealthKind, words.HealthParts> = {
     { kind: 'unchecked', branch, commit: tip, since: earlier(88) },
     { kind: 'unchecked', branch },
   ],
-  stopping: [{ kind: 'stopping', lander: runner }],
+  stopping: [
+    { kind: 'stopping', lander: runner, busy: true },
+    { kind: 'stopping', lander: runner, busy: false },
+  ],
 }
 
 export const batches: Samples<words.BatchParts['state'], words.BatchParts> = {
