@@ -26,8 +26,11 @@ export interface Found {
   folder: Folder
 }
 
-/** What is asked of the account's server at most, in bytes and milliseconds. */
-const bounds = { maxBytes: 16 * 2 ** 20, totalMs: 60_000 }
+/**
+ * What is asked of the account's server at most, in bytes and milliseconds. An upload is answered when it is through, which takes long where a line is
+ * slow; every call has a shorter wait of its own.
+ */
+const bounds = { maxBytes: 16 * 2 ** 20, firstByteMs: 300_000, totalMs: 300_000 }
 
 /** The fault is one line for whoever started the runner. Everything that was opened is closed again then. */
 export async function findAll(config: RunnerConfig, now: () => number): Promise<{ ok: true; found: Found } | { ok: false; fault: string }> {

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { freePort } from '../../src/devnet/ports.ts'
 import type { OpenedPull, Planted } from '../server/gateway-world.ts'
 import { until } from '../support/until.ts'
-import { queue, type RunnerWorld, startRunnerWorld } from './runner-world.ts'
+import { openParts, queue, type RunnerWorld, startRunnerWorld } from './runner-world.ts'
 
 const program = resolve(import.meta.dirname, '../../src/cli/main.ts')
 const line = z.looseObject({ event: z.string() })
@@ -140,4 +140,22 @@ test('MOV-5 MOV-6 a second signal ends what runs at once, leaves no process and 
   const last = (await rigby.list('dev.knotless.check')).filter(({ value }) => value.repo === repo.uri && value.verdict === 'restart')
   assert.equal(last.length, 1)
   world.gates.release('test')
+})
+
+test('CHK-13 STO-2 an upload is waited for as long as its bytes may take, not as long as an answer', async () => {
+  const opened = await openParts(world, [repo])
+  const slow = world.network.faults.add({
+    fault: 'stall',
+    method: 'com.atproto.repo.uploadBlob',
+    account: world.people.rigby.did,
+    ms: 5_500,
+  })
+  try {
+    const done = await opened.parts.ctx.writer.uploadBlob(Buffer.alloc(2 ** 20, 'x'), 'application/octet-stream')
+    assert.ok(done.ok, JSON.stringify(done))
+    assert.equal(slow.hits(), 1)
+  } finally {
+    slow.clear()
+    await opened.close()
+  }
 })

@@ -206,9 +206,9 @@ export function createOAuth(ctx: OAuthContext, kind: OAuthKind): OAuth {
   }
 }
 
-/** An upload is answered when it is through, so that it has longer until the first byte. */
+/** A write is answered within what its writer waits (10 s), and an upload when it is through, so that it has longer until the first byte. */
 function fetchFor(fetch: GuardedFetch): typeof globalThis.fetch {
-  const usual = asWebFetch(fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 5_000, totalMs: 15_000 })
+  const usual = asWebFetch(fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 10_000, totalMs: 15_000 })
   const upload = asWebFetch(fetch, { maxBytes: ANSWER_BYTES, firstByteMs: 120_000, totalMs: 120_000 })
   return async (input, init) => {
     const { url, method } = input instanceof Request ? input : { url: input, method: init?.method }
