@@ -46,8 +46,14 @@ export function readPull({ pull, states, queue }: PullMaterial, ctx: PullContext
     ejection: reading.state === 'open' && last?.value.state === 'ejected' ? last : undefined,
     history: timeline(states, queue),
     ...readHead(pull, tip, ctx),
-    mergedThere: mergedAs === undefined ? undefined : tipFacts?.contains.get(mergedAs),
+    mergedThere: mergedAs === undefined || tip === undefined ? undefined : isThere(mergedAs, tipFacts ?? ctx.facts.tips.get(branch), tip),
   }
+}
+
+/** STA-5. What was found on the branch where it was before goes for it until it is read again: other landings move it on, and take nothing off it. */
+function isThere(commit: string, known: TipFacts | undefined, tip: string): boolean | undefined {
+  const found = known?.contains.get(commit)
+  return found === true || known?.tip === tip ? found : undefined
 }
 
 /** What is known of a branch where it is now; what was looked at elsewhere is passed over. */

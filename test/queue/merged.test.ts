@@ -68,3 +68,17 @@ test('HON-8 a pull that was merged, reopened and merged again says how it landed
   const second = history.merged(rigby, pull, { commit: commit(8) })
   assert.equal(history.see(pull).stateRecord?.uri, second.uri)
 })
+
+test('STA-5 what landed does not read as landing again while the branch that moved on has not been read', () => {
+  const history = new History().tip({ contains: new Map([[commit(7), true]]) })
+  const pull = history.pull(dave)
+  history.queued(bob, pull)
+  history.merged(rigby, pull, { commit: commit(7) })
+  assert.equal(history.see(pull).mergedThere, true)
+  history.refsOf(alice, 'orchard', { main: commit(8) })
+  assert.equal(history.see(pull).mergedThere, true, 'another landing')
+  history.tip({ tip: commit(8), contains: new Map([[commit(7), false]]) })
+  assert.equal(history.see(pull).mergedThere, false, 'read again, it was taken off')
+  history.refsOf(alice, 'orchard', { main: commit(9) })
+  assert.equal(history.see(pull).mergedThere, undefined, 'what was missing may be there now')
+})
