@@ -112,8 +112,10 @@ export async function createRunner(
       if (!settings.once && !settings.dryRun) bells.start(ring)
       all('started')
       const ready = config['--ready-file']
-      if (ready !== undefined)
-        void firsts.promise.then(() => writeFile(ready, `${JSON.stringify({ did: ctx.did, repos: settings.repos })}\n`))
+      if (ready !== undefined) {
+        const told = firsts.promise.then(() => writeFile(ready, `${JSON.stringify({ did: ctx.did, repos: settings.repos })}\n`))
+        told.catch((error: unknown) => log.error(words.notReady, { why: error }))
+      }
     },
     async finish() {
       await firsts.promise

@@ -62,6 +62,7 @@ export const words = {
   hostRefused: '--executor host does not isolate, and --queue and --pulls run code that anyone can open a pull with: use --executor docker',
   hostOffLoopback: '--i-trust-every-author holds only where every address is this machine’s own, and these are not',
   notIsolated: 'runs are not isolated from this machine',
+  notReady: 'the file that says that it is ready cannot be written',
   folderHeld: 'KNOTLESS_DATA: another runner holds that folder',
   noAccount: 'KNOTLESS_HANDLE: there is no such account, or it cannot be looked up now',
   noOwner: (repo: string) => `--repo ${repo}: there is no such account, or it cannot be looked up now`,
