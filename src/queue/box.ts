@@ -150,8 +150,10 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
   const size = batch.members.length
   const still = join(stands.why, beside)
   switch (batch.state) {
-    case 'landing':
-      return { parts: { key: 'landing', branch, size, by: batch.runner, tip: batch.tip }, since, beside: still }
+    case 'landing': {
+      const moved = view.branches.get(branch)?.tip === batch.tip
+      return { parts: { key: 'landing', branch, size, by: batch.runner, tip: batch.tip, moved }, since, beside: still }
+    }
     case 'ahead':
     case 'passed-waiting':
     case 'red-undecided': {

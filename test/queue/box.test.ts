@@ -336,3 +336,15 @@ test('the box stands for every pull of a repository that nothing is known of', (
   const pull = history.pull(dave)
   assert.equal(box(history, pull).key, 'working')
 })
+
+test('LND-5 once the branch is at its tip a batch no longer reads as moving it', () => {
+  const { history, pull } = open()
+  history.queued(bob, pull)
+  fileBatch(history, { tip: commit(0xa01), pulls: [pull], runs: { test: 'success' } })
+  assert.match(said(history, pull)[2] ?? '', /is moving main to 0000000 now/)
+  history.refsOf(alice, 'orchard', { main: commit(0xa01), topic: HEAD })
+  assert.match(
+    said(history, pull)[2] ?? '',
+    /^Every check of its batch of 1 passed\. rigby\.test moved main to 0000000 and records that it landed\./,
+  )
+})

@@ -113,14 +113,15 @@ function batchView<W>(view: RepositoryView, batch: BatchView, ctx: AnswerContext
     since: toDatetime(batch.since),
     members: batch.members.slice(0, 50).map(member => memberView(view, member, ctx)),
     checks: batch.checks.slice(0, 1000).map(run => checkView(run, ctx.names)),
-    says: voice(batchWords(batchParts(batch))),
+    says: voice(batchWords(batchParts(batch, view.branches.get(batch.branch)?.tip))),
     nothingRan: countRuns(batch).of === 0,
     isolated: batch.isolated,
   }
 }
 
 /** What a batch's words are made of. */
-export function batchParts(batch: BatchView): BatchParts {
+/** `at`: where its branch is. */
+export function batchParts(batch: BatchView, at?: string): BatchParts {
   const { state, base, tip, branch, runner } = batch
   const { passed, of, running, failed, noVerdict } = countRuns(batch)
   const nothingRan = of === 0
@@ -130,7 +131,7 @@ export function batchParts(batch: BatchView): BatchParts {
     case 'red-undecided':
       return { state, failed: failed.length > 0 ? failed : noVerdict }
     case 'landing':
-      return { state, lander: runner, branch, tip, nothingRan }
+      return { state, lander: runner, branch, tip, nothingRan, moved: tip === at }
     case 'landed':
       return { state, branch, base, tip, nothingRan }
     case 'failed':

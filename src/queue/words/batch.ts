@@ -6,7 +6,8 @@ export type BatchParts =
   | { state: 'ahead' }
   | { state: 'passed-waiting' }
   | { state: 'red-undecided'; failed: readonly string[] }
-  | { state: 'landing'; lander: string; branch: string; tip: string; nothingRan: boolean }
+  /** `moved`: the branch is at its tip, and its states are being recorded. */
+  | { state: 'landing'; lander: string; branch: string; tip: string; nothingRan: boolean; moved?: boolean | undefined }
   | { state: 'landed'; branch: string; base: string; tip: string; nothingRan: boolean }
   | { state: 'cancelled'; whole: boolean }
   | { state: 'failed'; failed: readonly string[]; noVerdict: readonly string[]; size: number }
@@ -30,8 +31,8 @@ export function batchWords(parts: BatchParts): Phrase {
     case 'landing':
       return join(
         parts.nothingRan ? nothingRanWords() : say`Every workflow passed;`,
-        parts.nothingRan
-          ? say`${who(parts.lander)} is moving ${parts.branch} to ${commit(parts.tip)}.`
+        parts.moved === true
+          ? say`${who(parts.lander)} moved ${parts.branch} to ${commit(parts.tip)} and records that its pulls landed.`
           : say`${who(parts.lander)} is moving ${parts.branch} to ${commit(parts.tip)}.`,
       )
     case 'landed':

@@ -24,7 +24,8 @@ export type BoxParts =
   | { key: 'merged-not-there'; branch: string; commit?: string | undefined; by: string; owner: string }
   | { key: 'closed'; by?: string | undefined }
   | { key: 'draft'; queuedBy?: string | undefined; ejectedBy?: string | undefined; author: string }
-  | { key: 'landing'; branch: string; size: number; by: string; tip: string }
+  /** `moved`: the branch is at its tip, and its states are being recorded. */
+  | { key: 'landing'; branch: string; size: number; by: string; tip: string; moved?: boolean | undefined }
   /** A merged record that the branch has not been read for yet (STA-5). */
   | { key: 'landing-recorded'; branch: string; commit?: string | undefined; by: string }
   | {
@@ -161,7 +162,9 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
     case 'landing':
       return stands(
         { kind: 'landing' },
-        say`Every check of its batch of ${parts.size} passed and ${who(parts.by)} is moving ${parts.branch} to ${commit(parts.tip)} now. This takes a few seconds.`,
+        parts.moved === true
+          ? say`Every check of its batch of ${parts.size} passed. ${who(parts.by)} moved ${parts.branch} to ${commit(parts.tip)} and records that it landed. This takes a few seconds.`
+          : say`Every check of its batch of ${parts.size} passed and ${who(parts.by)} is moving ${parts.branch} to ${commit(parts.tip)} now. This takes a few seconds.`,
       )
     case 'landing-recorded': {
       const what = parts.commit === undefined ? say`it` : commit(parts.commit)

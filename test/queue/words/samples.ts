@@ -100,7 +100,10 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'draft', author: bob, queuedBy: carol },
     { key: 'draft', author: bob, ejectedBy: runner },
   ],
-  landing: [{ key: 'landing', branch, size: 3, by: runner, tip }],
+  landing: [
+    { key: 'landing', branch, size: 3, by: runner, tip },
+    { key: 'landing', branch, size: 3, by: runner, tip, moved: true },
+  ],
   'landing-recorded': [
     { key: 'landing-recorded', branch, commit: tip, by: runner },
     { key: 'landing-recorded', branch, by: runner },
@@ -259,6 +262,7 @@ export const batches: Samples<words.BatchParts['state'], words.BatchParts> = {
   landing: [
     { state: 'landing', lander: runner, branch, tip, nothingRan: false },
     { state: 'landing', lander: runner, branch, tip, nothingRan: true },
+    { state: 'landing', lander: runner, branch, tip, nothingRan: false, moved: true },
   ],
   landed: [
     { state: 'landed', branch, base, tip, nothingRan: false },
