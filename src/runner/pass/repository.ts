@@ -46,10 +46,12 @@ export function createDoor({ repo, parts, turn, onPass }: DoorOptions): Reposito
   function ring(why: string): void {
     if (closed) return
     rung = why
-    working ??= answer().finally(() => {
-      working = undefined
-      if (rung !== undefined) ring(rung)
-    })
+    working ??= answer()
+      .catch((error: unknown) => ctx.log.error('what follows a pass broke', { repo, why: error }))
+      .finally(() => {
+        working = undefined
+        if (rung !== undefined) ring(rung)
+      })
   }
 
   async function answer(): Promise<void> {
@@ -61,18 +63,18 @@ export function createDoor({ repo, parts, turn, onPass }: DoorOptions): Reposito
     rung = undefined
     clearTimeout(timer)
     const began = performance.now()
-    try {
-      const done = await makePass(parts, memory, repo, { stopping: isStopping })
-      last = { at: ctx.now(), done }
-      trouble = undefined
-      wake(done.again ? ctx.now() : done.wakeAt)
-      onPass({ repo, tookMs: performance.now() - began, done })
-    } catch (error) {
+    const made = await makePass(parts, memory, repo, { stopping: isStopping }).catch((error: unknown) => {
       trouble = error instanceof Error ? error.message : 'unknown trouble'
       ctx.log.warn('a pass failed', { repo, rung: why, why: trouble })
-      wake(ctx.now() + Math.min(RETRY_MS, ctx.settings.sweepMs))
-      onPass({ repo, tookMs: performance.now() - began, failed: trouble })
+      return undefined
+    })
+    if (made === undefined) wake(ctx.now() + Math.min(RETRY_MS, ctx.settings.sweepMs))
+    else {
+      last = { at: ctx.now(), done: made }
+      trouble = undefined
+      wake(made.again ? ctx.now() : made.wakeAt)
     }
+    onPass({ repo, tookMs: performance.now() - began, ...(made === undefined ? { failed: trouble ?? '' } : { done: made }) })
   }
 
   function wake(at: number | undefined): void {
