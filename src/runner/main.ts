@@ -59,11 +59,11 @@ async function runUntilSignalled(config: RunnerConfig): Promise<number> {
     await runner.kill()
     return 1
   }
-  const done = config['--once'] || config['--dry-run'] ? runner.finish() : signals.first
-  await Promise.race([done, signals.first])
+  const isOnce = config['--once'] || config['--dry-run']
+  const went = isOnce ? await Promise.race([runner.finish(), signals.first.then(() => true)]) : await signals.first.then(() => true)
   const stopped = runner.stop().then(() => true)
   const inOrder = await Promise.race([stopped, signals.second.then(() => false)])
-  if (inOrder) return 0
+  if (inOrder) return went ? 0 : 1
   const late = setTimeout(() => process.exit(1), GRACE_MS)
   await runner.kill()
   clearTimeout(late)

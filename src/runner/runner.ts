@@ -15,8 +15,8 @@ import { words } from './words.ts'
 export interface Runner {
   /** Sweeps what a crash left, listens and makes the first passes. Rejects when the container engine or the address to listen at cannot be had. */
   start(): Promise<void>
-  /** Settled when every repository was gone through once, and what that began has ended (`--once`). */
-  finish(): Promise<void>
+  /** Settled when every repository was gone through once, and what that began has ended (`--once`). False when a pass failed. */
+  finish(): Promise<boolean>
   /** As MOV-5 says: what was not begun is dropped, what is going is waited for, and a batch that it completes lands. */
   stop(): Promise<void>
   /** Ends everything now. */
@@ -122,9 +122,10 @@ export async function createRunner(
       for (const door of doors.values()) door.stopping()
       await quiet()
       await settle()
+      return [...doors.values()].every(door => door.trouble === undefined)
     },
     async stop() {
-      log.info(words.stopping)
+      if (!settings.once) log.info(words.stopping)
       await bells.stop()
       for (const door of doors.values()) door.stopping()
       await parts.runs.stop()

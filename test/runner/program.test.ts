@@ -87,6 +87,18 @@ test('a dry run says what a pass would do, and writes nothing', async () => {
   assert.equal(world.network.tip(), before, 'something was written')
 })
 
+test('with --once a pass that fails ends with 1', async () => {
+  const fault = world.network.faults.add({ fault: 'refuse', method: 'com.atproto.repo.getRecord', account: world.people.alice.did })
+  try {
+    const { code, out } = await start([...host, '--once']).ended
+    assert.equal(code, 1, out)
+    assert.ok(fault.hits() > 0)
+    assert.ok(events(out).includes('a pass failed'), out)
+  } finally {
+    world.network.faults.clear()
+  }
+})
+
 test('MOV-5 with --once one pass is made, what it began lands, and it ends with 0', async () => {
   const { code, out, err } = await start([...host, '--once', '--ready-file', '/nowhere/ready']).ended
   assert.deepEqual([code, err], [0, ''], 'a file that cannot be written ends nothing')

@@ -58,8 +58,7 @@ type Do<Kind extends Action['do']> = Extract<Action, { do: Kind }>
 async function eject({ ejector, ctx }: Parts, { ground, branch }: Doing, action: Do<'eject'>): Promise<Result> {
   const done = await ejector.eject(ground, action)
   const about = { repo: ground.repo, branch, pull: action.pull, kind: action.kind }
-  if (done.ok) ctx.log.info('ejected', { ...about, record: done.record })
-  else ctx.log.warn('not ejected', { ...about, why: done.said })
+  if (!done.ok) ctx.log.warn('not ejected', { ...about, why: done.said })
   return { of: 'eject', key: action.key, ok: done.ok }
 }
 

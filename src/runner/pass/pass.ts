@@ -76,6 +76,7 @@ async function passQueues(
   const every = parts.lookEvery()
   const phrases = [...waits.map(waitWords), ...(every > ctx.settings.noticeMs ? [looksWords(every)] : [])]
   const waitsFor = [...new Set(phrases.map(phrase => plain(phrase, ctx.now(), ctx.names)))].slice(0, 20)
+  if (ctx.settings.dryRun) for (const why of waitsFor) ctx.log.info('waits', { repo: ground.repo, why })
   return { ground, waitsFor, wakeAt: wakes.length === 0 ? undefined : Math.min(...wakes), again, did }
 }
 
