@@ -120,8 +120,8 @@ export interface Job {
   timeoutMs: number
   /** CPU weight; a run that may be thrown away yields (AHD-5). */
   weight: 'high' | 'low'
-  /** CHK-2. `key` names the branch's cache. `share`: reads and writes it; `layer`: reads it, what it writes is thrown away; `empty`: its own, thrown away; `promote`: a push to the default branch. */
-  cache: { key: string; use: 'share' | 'layer' | 'empty' | 'promote' }
+  /** CHK-2. `key` names the branch's cache. `share`: reads and writes it; `layer`: reads it, what it writes is thrown away; `empty`: its own, thrown away; `promote`: a push to the default branch; `take`: what is shared becomes what is promoted (RUN-4). */
+  cache: { key: string; use: 'share' | 'layer' | 'empty' | 'promote' | 'take' }
   /** Output as it comes, secrets masked. */
   onOutput: (bytes: Uint8Array) => void
   /** Aborted: the whole process tree is ended. */

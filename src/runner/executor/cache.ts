@@ -49,7 +49,7 @@ export function cacheTarget(path: string): string | undefined {
 
 /**
  * What is mounted for a workflow's cache (CHK-2). A branch has two volumes for each path: what pushes promoted, which they alone write, and what
- * trusted runs share, filled from it at first. `promote` has the first, `share` the second; `layer` a copy of what there is, thrown away; `empty`
+ * trusted runs share, filled from it at first. `promote` has the first, `share` the second; `take` copies the second into the first; `layer` a copy of what there is, thrown away; `empty`
  * nothing. Names are digests, the owner's in them, so that no two runners share one. `there` tells whether a volume exists.
  */
 export async function cacheMounts(
@@ -66,6 +66,7 @@ export async function cacheMounts(
       if (use === 'promote') return { target, volume: promoted }
       if (use === 'empty') return { target }
       const hasShared = await there(shared)
+      if (use === 'take') return { target, volume: promoted, seed: hasShared ? shared : undefined }
       const seed = hasShared ? shared : (await there(promoted)) ? promoted : undefined
       if (use === 'layer') return { target, seed }
       return { target, volume: shared, seed: hasShared ? undefined : seed }

@@ -16,6 +16,7 @@ import { perform } from './perform.ts'
 import { pruneChecks, pruning } from './prune.ts'
 import { createRecovery } from './recover.ts'
 import { checks, createSaver } from './saver.ts'
+import { takeCache } from './take-cache.ts'
 import type { Run, RunGroup } from './types.ts'
 import { createUploads } from './upload.ts'
 
@@ -67,6 +68,7 @@ export function createRuns(options: RunsOptions): OwnRuns {
   const unsettled = new Map<string, { group: RunGroup }>()
   /** Runs that an executor has. */
   const going = new Set<Promise<void>>()
+  const tookCaches = new WeakSet<RunGroup>()
   const ran = new LRUCache<string, true>({ max: mostRan })
   const prunedAt = new Map<string, number>()
   const recovery = createRecovery({
@@ -155,6 +157,13 @@ export function createRuns(options: RunsOptions): OwnRuns {
         run.asked ??= slots.ask({ class: as, signal: run.abort.signal, work: () => work(run) })
       }
       if (waiting.length === 0) ring(group.repo, 'runs-ended')
+      if (tookCaches.has(group)) continue
+      tookCaches.add(group)
+      for (const run of group.runs) {
+        const taking = takeCache({ ctx, executor }, run)
+        going.add(taking)
+        void taking.finally(() => going.delete(taking))
+      }
     }
   }
 

@@ -318,6 +318,18 @@ test('CHK-2 caches: shared by trusted runs, read and thrown away by others, prom
   assert.equal(names(pushed), 'push-1')
 })
 
+test('RUN-4 CHK-2 a landing that runs nothing takes over what its batch left in the cache', { skip }, async () => {
+  const key = `taken-${process.pid}`
+  const cached = (use: Job['cache']['use'], steps: string[]) => run({ steps, cache: { key, use }, workflow: { cache: ['~/.npm'] } })
+  const shared = await cached('share', ['touch ~/.npm/by-the-batch'])
+  assert.equal(shared.end.end, 'success', shared.text)
+  const taken = await cached('take', [':'])
+  assert.equal(taken.end.end, 'success', taken.text)
+  const { end, text } = await cached('promote', ['ls ~/.npm'])
+  assert.equal(end.end, 'success', text)
+  assert.match(text, /^by-the-batch$/m)
+})
+
 test('MOV-6 what a crash left is swept at the next start, and another runner’s runs are not', { skip }, async () => {
   const crashed = open({ owner: `${owner}-crashed` })
   const other = jobOf({ source, steps: ['echo on; sleep 1'] })

@@ -131,6 +131,27 @@ test('RUN-4 the push that lands a trusted batch on the default branch takes its 
   assert.equal(runner.executor.jobs.length, 1)
 })
 
+test('RUN-4 CHK-2 with the results the landing takes over what the batch left in the branch’s cache, and runs none of its steps', async () => {
+  const runner = await world.runner(rigby)
+  const { ground, pulls } = newWorld()
+  const subject = batchOf(pulls)
+  const chosen = choose([workflow('test', 'cache: [~/.npm]')])
+  await run(runner, ground, { subject, chosen })
+  const filed = await runner.runs.file(ground, { subject: landing(subject), chosen, trusted: true, gitDir: '/nowhere' })
+  assert.ok(filed.ok)
+  assert.deepEqual(
+    runner.runs.of(filed.group.id).map(one => one.state),
+    ['reused'],
+  )
+  runner.runs.begin(filed.group.id, 'next')
+  runner.runs.begin(filed.group.id, 'next')
+  const taking = await runner.executor.running('test')
+  assert.deepEqual([taking.job.cache.use, taking.job.workflow.steps, taking.job.secrets], ['take', [{ run: ':' }], {}])
+  taking.end(passed)
+  await runner.runs.idle()
+  assert.equal(runner.executor.jobs.length, 2, 'once')
+})
+
 test('RUN-4 what the batch took over itself, its landing takes from the run that it came from', async () => {
   const runner = await world.runner(rigby)
   const { ground, repo, pulls } = newWorld()
