@@ -44,7 +44,7 @@ export async function execSteps(
   )
   const archive = await archiveTree(job.source, { signal: watch.signal })
   if (!archive.ok) return 'no-tree'
-  const stream: Duplex = await answered(exec.start({ hijack: true, stdin: true }))
+  const stream = await open(exec)
   const ended = readFrames(engine, stream, bytes => transcript.write(bytes))
   let whole = true
   archive.tar.once('error', () => {
@@ -64,6 +64,17 @@ export async function execSteps(
   stream.destroy()
   archive.tar.destroy()
   return whole ? exitCode(exec) : 'no-tree'
+}
+
+/** A request that an engine refuses is left without an end by its client, and would hold a socket for as long as the program runs. */
+async function open(exec: Docker.Exec): Promise<Duplex> {
+  const refused = new AbortController()
+  try {
+    return await answered(exec.start({ hijack: true, stdin: true, abortSignal: refused.signal }))
+  } catch (error) {
+    refused.abort()
+    throw error
+  }
 }
 
 async function exitCode(exec: Docker.Exec): Promise<number | null> {
