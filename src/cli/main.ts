@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { commands, helpText, pickCommand } from './commands.ts'
 import { readVersion } from '../config/version.ts'
+import { commands, helpText, pickCommand } from './commands.ts'
 
 /** Runs what the arguments ask for and gives the exit code. */
 async function run(args: readonly string[]): Promise<number> {
