@@ -17,6 +17,8 @@ import { commitOf } from './made-up.ts'
 const QUEUED = 1_000
 const AUTHORS = 20
 const OWNERS = 10
+/** As `scripts/with-node.sh` starts the programs. */
+const flags = ['--max-semi-space-size=4', '--heap-growing-percent=20']
 
 const measured = z.object({
   waiting: z.number(),
@@ -54,7 +56,7 @@ export async function benchIdle(): Promise<Figure[]> {
 }
 
 async function inChild(where: object): Promise<z.output<typeof measured>> {
-  const child = await startChild('../idle/runner.ts', [JSON.stringify(where)])
+  const child = await startChild('../idle/runner.ts', [JSON.stringify(where)], flags)
   try {
     const figures = measured.parse((await child.ask({})).figures)
     if (figures.waiting !== QUEUED) throw new Error(`${figures.waiting} pulls wait, not ${QUEUED}`)

@@ -17,9 +17,12 @@ export interface Child {
   stop(): Promise<void>
 }
 
-/** Starts a script of this folder and waits until it says that it is ready. */
-export async function startChild(script: string, args: readonly string[]): Promise<Child> {
-  const child = fork(join(import.meta.dirname, script), [...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+/** Starts a script of this folder, with these flags of Node, and waits until it says that it is ready. */
+export async function startChild(script: string, args: readonly string[], execArgv: readonly string[] = []): Promise<Child> {
+  const child = fork(join(import.meta.dirname, script), [...args], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv: [...execArgv],
+  })
   const exited = once(child, 'exit')
   await answerOf(child, exited)
   return {
