@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
+import { holdLock } from '../config/hold-lock.ts'
 
 /** The runner's folder, held by this process alone. */
 export interface Folder {
@@ -29,17 +29,4 @@ function instanceIn(file: string): string {
   const instance = randomUUID()
   writeFileSync(file, `${instance}\n`, { mode: 0o600 })
   return instance
-}
-
-function holdLock(path: string): Database.Database | undefined {
-  const db = new Database(path, { timeout: 0 })
-  try {
-    db.pragma('locking_mode = EXCLUSIVE')
-    db.exec('begin exclusive')
-    return db
-  } catch (error) {
-    db.close()
-    if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return undefined
-    throw error
-  }
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { z } from 'zod'
+import { holdLock } from '../../config/hold-lock.ts'
 import { readJson } from '../keys.ts'
 
 const kept = z.object({ secret: z.string().min(32), port: z.int() })
@@ -54,17 +54,4 @@ export function openDataDir(path: string, reset: boolean): DataDir | undefined {
   const secret = before?.secret ?? randomBytes(32).toString('hex')
   const write = (port: number) => writeFileSync(file, `${JSON.stringify({ secret, port }, null, 2)}\n`, { mode: 0o600 })
   return { path, secret, lastPort: before?.port, keepPort: write, release: () => lock.close() }
-}
-
-function holdLock(path: string): Database.Database | undefined {
-  const db = new Database(path, { timeout: 0 })
-  try {
-    db.pragma('locking_mode = EXCLUSIVE')
-    db.exec('begin exclusive')
-    return db
-  } catch (error) {
-    db.close()
-    if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return undefined
-    throw error
-  }
 }

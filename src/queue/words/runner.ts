@@ -3,23 +3,33 @@ import { clock, commit, count, list, ordinal, type Phrase, say, span, who } from
 
 /** Why a runner does not land now. Accounts are DIDs, times milliseconds since 1970. */
 export type StandByParts =
+  /** WHO-3, WHO-7, GWY-9: another one lands; `first` says who. */
   | { why: 'not-lander'; first?: string | undefined }
+  /** WHO-8: another process of this account holds the lease. */
   | { why: 'lease'; until: number }
+  /** REC-8: nothing lands and nobody is ejected until that is put right. Positive: this clock is ahead of its server's. */
   | { why: 'clock'; skewMs: number }
+  /** GWY-8: the merge status says so beforehand; no batch is built, and what waits keeps its place. */
   | { why: 'not-delegated'; owner: string }
+  /** GWY-8: trees came out differently here and at the gateway. */
   | { why: 'git-version'; mine: string; theirs: string }
 
+/** Why something waits. */
 export type WaitParts =
   | { for: 'stand-by'; standBy: StandByParts }
   | { for: 'checks'; tip: string; workflows: readonly string[] }
   | { for: 'preflights'; pulls: number; workflows: readonly string[] }
   | { for: 'filling'; until: number; ready: number; most: number }
+  /** FAI-8: the runner's own trouble; built again then. */
   | { for: 'trouble'; until: number; times: number; said: string }
   | { for: 'unreadable'; pull: string; server: string; until: number }
   | { for: 'landing-again'; until: number; said: string }
   | { for: 'suspects'; left: number; of: number }
+  /** Their ejections could not be written. */
   | { for: 'ejections'; pulls: number; until: number }
+  /** The workflows at the branch's tip cannot be read now; nothing is built. */
   | { for: 'workflows' }
+  /** The branch is not there. */
   | { for: 'branch' }
 
 /** Why something waits (STA-4, FAI-8). One sentence or two. */

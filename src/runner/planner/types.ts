@@ -3,6 +3,7 @@
  * simulator. Times are in milliseconds since 1970, people are DIDs, records AT-URIs, commits whole ids, branches names without refs/heads/.
  */
 import type { EjectionParts } from '../../queue/words/ejection.ts'
+import type { DropParts, StandByParts, WaitParts } from '../../queue/words/runner.ts'
 import type { Memory } from './memory.ts'
 
 export interface Settings {
@@ -15,17 +16,7 @@ export interface Settings {
 }
 
 /** Why this runner does not land now. `not-lander`, `lease`: the line is dropped, nobody is ejected. All others: what is in flight stays. */
-export type StandBy =
-  /** WHO-3, WHO-7, GWY-9: another one lands; `first` says who. */
-  | { why: 'not-lander'; first?: string | undefined }
-  /** WHO-8: another process of this account holds the lease. */
-  | { why: 'lease'; until: number }
-  /** REC-8: nothing lands and nobody is ejected until that is put right. */
-  | { why: 'clock'; skewMs: number }
-  /** GWY-8: the merge status says so beforehand; no batch is built, and what waits keeps its place. */
-  | { why: 'not-delegated'; owner: string }
-  /** GWY-8: trees came out differently here and at the gateway. */
-  | { why: 'git-version'; mine: string; theirs: string }
+export type StandBy = StandByParts
 
 /** Where a pull's head is, as its author's refs record says now (BLD-4). */
 export type Head =
@@ -157,7 +148,7 @@ export interface Batch {
 }
 
 /** Why a batch is dropped; kept with each of its cancelled checks, in words (MOV-4, REA-3). */
-export type DropCause = 'branch-moved' | 'pull-moved-on' | 'batch-failed' | 'no-verdict' | 'landing-failed' | 'not-lander' | 'stopping'
+export type DropCause = DropParts
 
 /** What is to be put on record of an ejection's failed runs (REC-2). */
 export interface FailedRun {
@@ -259,23 +250,8 @@ export type Result =
   /** LND-8: an intent that was found was carried out; these queueings have landed. */
   | { of: 'repair'; landed: readonly string[] }
 
-/** Why something waits, for people (STA-4); `src/queue/words/runner.ts` has the sentences. */
-export type Wait =
-  | { for: 'stand-by'; standBy: StandBy }
-  | { for: 'checks'; tip: string; workflows: readonly string[] }
-  | { for: 'preflights'; pulls: number; workflows: readonly string[] }
-  | { for: 'filling'; until: number; ready: number; most: number }
-  /** FAI-8: the runner's own trouble; built again then. */
-  | { for: 'trouble'; until: number; times: number; said: string }
-  | { for: 'unreadable'; pull: string; server: string; until: number }
-  | { for: 'landing-again'; until: number; said: string }
-  | { for: 'suspects'; left: number; of: number }
-  /** Their ejections could not be written. */
-  | { for: 'ejections'; pulls: number; until: number }
-  /** The workflows at the branch's tip cannot be read now; nothing is built. */
-  | { for: 'workflows' }
-  /** The branch is not there. */
-  | { for: 'branch' }
+/** Why something waits, for people (STA-4). */
+export type Wait = WaitParts
 
 /** What the planner remembers of a branch between passes; all of it may be lost, and is made again from records (MOV-6). */
 export interface Line {

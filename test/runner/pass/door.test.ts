@@ -129,3 +129,21 @@ test('REC-8 with a clock an hour off nothing is landed or ejected, and what wait
   assert.match(passes[0]?.done?.waitsFor.join(' ') ?? '', /clock/)
   one.close()
 })
+
+test('WHO-8 while another process of the account holds the lease, its checks and its runs are left alone', async () => {
+  const { parts } = opened
+  const touched: string[] = []
+  const other = {
+    ...parts,
+    book: { ...parts.book, claim: async () => ({ ok: false as const, until: Date.now() + 60_000 }) },
+    runs: { ...parts.runs, recover: async () => void touched.push('recover') },
+    others: { ...parts.others, take: async () => void touched.push('take') },
+  }
+  const { door: one, passes } = door({ parts: other })
+  one.ring('first')
+  await one.quiet()
+  assert.equal(passes[0]?.failed, undefined)
+  assert.deepEqual(touched, [])
+  assert.match(passes[0]?.done?.waitsFor.join(' ') ?? '', /Another process/)
+  one.close()
+})
