@@ -1,4 +1,5 @@
 /** Who asks, when, and what is known beside records: the same for standing, box, health and admission. */
+import type { BranchHistory } from './history.ts'
 import type { NoDelegation } from './words/refusals.ts'
 
 /** What a lander told this server of its last pass. Times in milliseconds since 1970. */
@@ -33,4 +34,6 @@ export interface Asking {
   stallAfter?: number | undefined
   /** Absent where no server stands between, and nothing is said of delegation. */
   gateway?: GatewayFacts | undefined
+  /** Of a branch by its name: how its last batches went; absent where nobody kept that, and nothing is estimated. */
+  history?: ((branch: string) => BranchHistory) | undefined
 }

@@ -9,6 +9,9 @@ import type { BranchRef } from './refs.ts'
 import { readRules } from './roles.ts'
 import type { BranchView, PullView, Roles } from './view.ts'
 
+/** Batches kept of a branch beside those in flight, for what became of them. */
+const EVERY_KEPT = 200
+
 interface BranchFacts {
   facts: RepositoryFacts
   governing: Stored<RepoRecord>
@@ -46,6 +49,7 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
       pinned: rules.get(branch)?.pinned ?? false,
       queue,
       batches: readBatches(batches, every),
+      every: every.slice(0, EVERY_KEPT),
       drops: readDrops(every),
       halving: readHalving({ tip: ref?.commit, queue }, every, ctx.pulls),
       ejected: inOrder(pulls, pull => pull.ejection).reverse(),

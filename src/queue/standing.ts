@@ -3,6 +3,7 @@ import { repoOf } from './admission.ts'
 import type { Asking } from './asking.ts'
 import { goingPreflights } from './at-head.ts'
 import { lacksDelegation } from './delegated.ts'
+import type { Expected } from './expected.ts'
 import { fillsFor } from './filling.ts'
 import { type LanderLife, landerLife } from './lander-life.ts'
 import { batchOf, batchUnder, countRuns, type Place, placeOf } from './places.ts'
@@ -43,6 +44,8 @@ export interface Standing {
   /** The pre-flights that it waits for: their workflows, and where their runs stand. */
   preflights: readonly { name: string; status: string }[]
   batch?: BatchPlace | undefined
+  /** When it is expected to land, or why that cannot be said; only of what is queued. */
+  expected?: Expected | undefined
   reason?: string | undefined
   /** The sentence after an ejection's headline; empty when there is none. */
   says?: string | undefined

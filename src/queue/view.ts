@@ -117,6 +117,8 @@ export interface BranchView {
   queue: readonly PullView[]
   /** In flight: the one that lands next first. */
   batches: readonly BatchView[]
+  /** Every batch that kept checks tell of, newest first, whatever became of it; at most 200. */
+  every?: readonly BatchView[] | undefined
   /** When batches were dropped before they were decided (MOV-7), the newest first. */
   drops?: readonly number[] | undefined
   /** Set while the cause of a failed batch is looked for. */

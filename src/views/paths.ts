@@ -48,6 +48,35 @@ export function checkPathIn(repository: string, runner: Account, uri: string): s
   return `${repository}/checks/${part(accountName(runner))}/${part(key)}`
 }
 
+/** The page of a batch from the path of its repository; `tip` is its commit. */
+export function batchPathIn(repository: string, tip: string): string {
+  return `${repository}/batches/${part(tip)}`
+}
+
+/** The figures of a repository's queues; CSV and JSON of the same at this path with `.csv` and `.json`. */
+export function statsPathIn(repository: string): string {
+  return `${repository}/stats`
+}
+
+/** What happened on a branch, as an Atom feed. */
+export function feedPathIn(repository: string, branch: string): string {
+  return `${repository}/atom/${branchPart(branch)}`
+}
+
+/** How a branch's queue does, as an SVG badge. */
+export function badgePathIn(repository: string, branch: string): string {
+  return `${repository}/badge/${branchPart(branch)}`
+}
+
+/** A record as this server knows it, by its AT-URI. */
+export function recordPath(uri: string): string {
+  return `/at/${uri
+    .replace(/^at:\/\//, '')
+    .split('/')
+    .map(part)
+    .join('/')}`
+}
+
 /** Where to log in and come back to `next`, a path on this server. */
 export function loginPath(next: string): string {
   return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`

@@ -13,6 +13,9 @@ export interface PullLine {
   head?: { repo: string; branch: string; commit?: string | undefined } | undefined
 }
 
+/** When something is expected to land: a range, or why there is none (`Expected`). */
+export type ExpectedLine = { from: Instant; to: Instant; basis?: Words | undefined } | { none: Words }
+
 /** Where a pull stands (`#standing` fits). */
 export interface StandingWords {
   kind: string
@@ -26,6 +29,7 @@ export interface StandingWords {
   why?: Words | undefined
   preflights?: readonly { name: string; status?: string | undefined }[] | undefined
   batch?: { size: number } | undefined
+  expected?: ExpectedLine | undefined
   reason?: string | undefined
   ejectionKind?: string | undefined
   by?: Account | undefined
