@@ -16,7 +16,7 @@ export type TitleParts =
 export function titleWords(parts: TitleParts): string {
   switch (parts.key) {
     case 'home':
-      return 'Queues'
+      return 'Repositories'
     case 'repository':
       return parts.repo
     case 'queue':

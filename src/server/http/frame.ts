@@ -7,7 +7,7 @@ import { visitOf } from './visit.ts'
 export function frameOf(
   ctx: Context,
   request: FastifyRequest,
-  page: Pick<Frame, 'title' | 'description'> & Partial<Pick<Frame, 'alternateJson' | 'live' | 'every'>>,
+  page: Pick<Frame, 'title' | 'description'> & Partial<Pick<Frame, 'alternateJson' | 'feed' | 'live' | 'every'>>,
 ): Frame {
   const { session, csrf } = visitOf(request)
   return {
@@ -16,6 +16,7 @@ export function frameOf(
     csrf,
     now: ctx.now(),
     path: comesBackTo(request.url),
+    url: `${ctx.config.publicUrl}${request.url.replace(/^[/\\]+/, '/').replace(/\?.*$/s, '')}`,
     version: ctx.version,
   }
 }

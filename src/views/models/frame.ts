@@ -20,6 +20,10 @@ export interface Frame {
   version: string
   /** Path of the XRPC answer with the same data. */
   alternateJson?: string | undefined
+  /** What happens here as an Atom feed: its path, and what it is of. */
+  feed?: { href: string; title: string } | undefined
+  /** This page's own address, whole and without what only changes how it is shown. */
+  url?: string | undefined
   /** Path of this page's event stream; absent for pages that do not change while one looks. */
   live?: string | undefined
   /** Seconds after which the page reloads, when the reader chose so without scripts (`?every=30`). */
