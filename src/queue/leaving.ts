@@ -11,12 +11,13 @@ export interface Leaving extends LeaveWords {
 
 /** Undefined for a pull that is not queued. */
 export function leaving(view: RepositoryView, pull: PullView): Leaving | undefined {
-  const parts = partsOf(view, pull)
+  const parts = leaveParts(view, pull)
   if (parts === undefined) return undefined
   return { ...leaveWords(parts), page: leavePageWords({ title: pull.pull.value.title, pull: pull.pull.uri }, parts) }
 }
 
-function partsOf(view: RepositoryView, pull: PullView): LeaveParts | undefined {
+/** What leaving would cost; undefined for a pull that is not queued. */
+export function leaveParts(view: RepositoryView, pull: PullView): LeaveParts | undefined {
   if (pull.heldEntry !== undefined) return { key: 'held' }
   const place = placeOf(view, pull)
   if (place === undefined) return undefined

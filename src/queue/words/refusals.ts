@@ -45,7 +45,10 @@ export interface Refusal {
 }
 
 /** What was asked for. */
-export type Act = 'queue' | 'leave' | 'merge' | 'rerun'
+export type Act = 'queue' | 'leave' | 'merge' | 'rerun' | ChangeAct
+
+/** What was asked of the pull itself: to change its state or whether it is a draft. */
+export type ChangeAct = 'close' | 'reopen' | 'ready' | 'draft'
 
 /** What was asked of the gateway: a push, a landing, a merge, a commit. */
 export type WriteAct = 'push' | 'land' | 'merge' | 'commit'
@@ -63,6 +66,10 @@ export const LEADS: Readonly<Record<Act | WriteAct | OtherAct, string>> = {
   commit: 'Not committed',
   report: 'Not taken',
   rerun: 'Not run again',
+  close: 'Not closed',
+  reopen: 'Not reopened',
+  ready: 'Not marked as ready',
+  draft: 'Not made a draft',
 }
 
 /** How a delegation stands that does not let this server write. Times in milliseconds since 1970. */
