@@ -70,7 +70,14 @@ function ended(view: RepositoryView, pull: PullView, stands: Standing): Shown | 
   switch (stands.kind) {
     case 'merged':
       return {
-        parts: movedAfter(pull) ?? { key: 'merged', branch, commit, by, ...landedIn(view, pull) },
+        parts: movedAfter(view, pull, by) ?? {
+          key: 'merged',
+          branch,
+          commit,
+          by,
+          ...landedIn(view, pull),
+          deleted: pull.headGone ? pull.pull.value.head.branch : undefined,
+        },
         since,
         beside: pull.stateRecord?.value.nothingRan === true ? nothingRanWords() : undefined,
       }
@@ -90,10 +97,11 @@ function ended(view: RepositoryView, pull: PullView, stands: Standing): Shown | 
 }
 
 /** LND-10: its head branch has gone on since the head that landed, so that something on it has not. */
-function movedAfter(pull: PullView): BoxParts | undefined {
+function movedAfter(view: RepositoryView, pull: PullView, by: string): BoxParts | undefined {
   const landed = pull.stateRecord?.value
   if (landed?.commit === undefined || landed.head === undefined || pull.head === undefined || pull.head === landed.head) return undefined
-  return { key: 'merged-later', branch: pull.branch, commit: landed.commit, head: pull.pull.value.head.branch }
+  const { size, queuedBy } = landedIn(view, pull)
+  return { key: 'merged-later', branch: pull.branch, commit: landed.commit, head: pull.pull.value.head.branch, by, size, queuedBy }
 }
 
 function landedIn(
@@ -162,9 +170,8 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
       return { parts: { key: 'in-ahead', size, under, outcome }, since, beside: still }
     }
     default: {
-      const { passed, of, running } = countRuns(batch)
       const position = stands.batch?.position ?? 1
-      return { parts: { key: 'in-batch', size, position, branch, base: batch.base, passed, of, running }, since, beside: still }
+      return { parts: { key: 'in-batch', size, position, branch, base: batch.base, ...countRuns(batch) }, since, beside: still }
     }
   }
 }

@@ -46,6 +46,8 @@ export function batchesAbove(view: RepositoryView, batch: BatchView): BatchView[
 export interface RunCounts {
   passed: number
   of: number
+  /** Passes that were taken over; not counted among `of`. */
+  reused: number
   /** Workflow names. */
   running: readonly string[]
   failed: readonly string[]
@@ -60,6 +62,7 @@ export function countRuns(batch: BatchView): RunCounts {
   return {
     passed: names('passed').length,
     of: runs.length,
+    reused: counted.filter(({ state }) => state === 'reused').length,
     running: runs.filter(({ going }) => going).map(({ name }) => name),
     failed: names('failed', 'unknown'),
     noVerdict: names('no-verdict'),

@@ -131,6 +131,17 @@ test('in a batch the box says which place, on what, and which workflows still ru
   ])
 })
 
+test('CHK-6 a pass that was taken over is said beside what runs, and one pull alone is no first of one', () => {
+  const { history, pull } = open()
+  history.queued(bob, pull)
+  fileBatch(history, { tip: LOW, pulls: [pull], runs: { test: 'running' }, of: 2 })
+  fileBatch(history, { tip: LOW, pulls: [pull], runs: { check: 'success' }, of: 2 }, { reusedFrom: `${repoAt(rigby, 'x')}` })
+  assert.equal(
+    said(history, pull)[2],
+    'It is alone in its batch, on main at 0000000. test is being run. 1 pass was taken over from earlier runs of the same files.',
+  )
+})
+
 test('LND-12 while a batch lands nothing says that it is too late to leave', () => {
   const { history, pull } = open()
   history.queued(bob, pull)
@@ -299,12 +310,12 @@ test('a head in a repository that never was, or that nothing was pushed to, is g
 
 test('ready says what it rests on', () => {
   const { history, pull } = open()
-  assert.match(said(history, pull)[2] ?? '', /No check has run at 0000000 yet.* It would be 1st of 1\.$/)
+  assert.match(said(history, pull)[2] ?? '', /No check has run at 0000000 yet.* The queue is empty: it would be first\.$/)
   history.check(rigby, { pull, status: 'success', finishedAt: '2026-01-01T00:10:00Z' })
   assert.deepEqual(said(history, pull), [
     'ready',
     'Ready to land',
-    'It applies on main at 0000000 and its checks at 0000000 passed. It would be 1st of 1.',
+    'It applies on main at 0000000 and its checks at 0000000 passed. The queue is empty: it would be first.',
   ])
   assert.equal(box(history, pull).since, Date.UTC(2026, 0, 1, 0, 10))
   history.check(rigby, { pull, workflow: 'check', status: 'failure', baseCommit: commit(99) })

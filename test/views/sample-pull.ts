@@ -12,12 +12,12 @@ const people = [alice.did, bob.did, gardener.did]
 /** Every state of the merge box, by the rules' own words. */
 export const boxes: readonly BoxParts[] = [
   { key: 'merged', branch: 'main', commit: commits.batch, by: runner.did, size: 3, checked: true, queuedBy: carol.did },
-  { key: 'merged-later', branch: 'main', commit: commits.batch, later: 2, head: 'row-labels' },
+  { key: 'merged-later', branch: 'main', commit: commits.batch, by: runner.did, later: 2, head: 'row-labels' },
   { key: 'merged-not-there', branch: 'main', commit: commits.batch, by: carol.did, owner: alice.did },
   { key: 'closed', by: carol.did },
   { key: 'draft', author: alice.did },
   { key: 'landing', branch: 'main', size: 3, by: runner.did, tip: commits.batch },
-  { key: 'in-batch', size: 3, position: 2, branch: 'main', base: commits.tip, passed: 2, of: 4, running: ['test', 'e2e'] },
+  { key: 'in-batch', size: 3, position: 2, branch: 'main', base: commits.tip, passed: 2, of: 4, reused: 0, running: ['test', 'e2e'] },
   { key: 'in-ahead', size: 2, under: 3 },
   { key: 'queued', position: 8, length: 12, preflights: [], why: whyWords({ key: 'next' }) },
   {

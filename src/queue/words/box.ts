@@ -18,9 +18,20 @@ export type BoxParts =
       /** Every check of that batch is known to have passed. */
       checked: boolean
       queuedBy?: string | undefined
+      /** Its head branch, which is gone since. */
+      deleted?: string | undefined
     }
-  /** `later`: how many came, where that is known. */
-  | { key: 'merged-later'; branch: string; commit: string; later?: number | undefined; head: string }
+  /** `later`: how many came, where that is known; `size` and `queuedBy` as of what is merged. */
+  | {
+      key: 'merged-later'
+      branch: string
+      commit: string
+      by: string
+      later?: number | undefined
+      head: string
+      size?: number | undefined
+      queuedBy?: string | undefined
+    }
   | { key: 'merged-not-there'; branch: string; commit?: string | undefined; by: string; owner: string }
   | { key: 'closed'; by?: string | undefined }
   | { key: 'draft'; queuedBy?: string | undefined; ejectedBy?: string | undefined; author: string }
@@ -36,6 +47,8 @@ export type BoxParts =
       base: string
       passed: number
       of: number
+      /** Passes that were taken over, beside those. */
+      reused: number
       running: readonly string[]
     }
   | { key: 'in-ahead'; size: number; under: number; outcome?: 'passed' | 'red' | undefined }
@@ -131,19 +144,8 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
   switch (parts.key) {
     case 'merged':
       return stands({ kind: 'merged', branch: parts.branch, commit: parts.commit }, mergedSays(parts))
-    case 'merged-later': {
-      if (parts.later === undefined) {
-        return stands(
-          { kind: 'merged', branch: parts.branch, commit: parts.commit },
-          say`What was pushed to ${code(parts.head)} since did not land, and is still on that branch. Open a new pull for it.`,
-        )
-      }
-      const one = parts.later === 1
-      return stands(
-        { kind: 'merged', branch: parts.branch, commit: parts.commit },
-        say`${count(parts.later, 'later commit')} did not land. ${one ? 'It was' : 'They were'} pushed to ${code(parts.head)} while it landed, and ${one ? 'is' : 'are'} still on that branch. Open a new pull for ${one ? 'it' : 'them'}.`,
-      )
-    }
+    case 'merged-later':
+      return stands({ kind: 'merged', branch: parts.branch, commit: parts.commit }, mergedLaterSays(parts))
     case 'merged-not-there': {
       const people = parts.by === parts.owner ? who(parts.by) : say`${who(parts.by)} or ${who(parts.owner)}`
       const what =
@@ -265,19 +267,39 @@ export function boxWords(parts: BoxParts): { key: BoxKey; headline: Phrase; says
         none: say`${applies}. No check has run at ${commit(parts.head)} yet; the queue checks it with the others.`,
         'not-all': say`${applies}. Not every check at ${commit(parts.head)} passed, but none failed on ${parts.branch} as it is now.`,
       }[parts.checks]
-      return box(say`Ready to land`, say`${checks} It would be ${place(parts.position, parts.length)}.`)
+      const where =
+        parts.length === 1 ? say`The queue is empty: it would be first.` : say`It would be ${place(parts.position, parts.length)}.`
+      return box(say`Ready to land`, join(checks, where))
     }
   }
 }
 
+function mergedLaterSays({ later, head, size, by, queuedBy }: Extract<BoxParts, { key: 'merged-later' }>): Phrase {
+  const one = later === 1
+  const what =
+    later === undefined
+      ? say`What was pushed to ${code(head)} since did not land, and is still on that branch. Open a new pull for it.`
+      : say`${count(later, 'later commit')} did not land. ${one ? 'It was' : 'They were'} pushed to ${code(head)} while it landed, and ${one ? 'is' : 'are'} still on that branch. Open a new pull for ${one ? 'it' : 'them'}.`
+  return join(
+    what,
+    size === undefined ? undefined : say`It landed in a batch of ${size} by ${who(by)}.`,
+    queuedBy === undefined ? undefined : say`Queued by ${who(queuedBy)}.`,
+  )
+}
+
 function mergedSays(parts: Extract<BoxParts, { key: 'merged' }>): Phrase {
-  if (parts.unqueued === true)
+  if (parts.unqueued === true) {
     return say`Merged on its own, not through a queue. The commit names who merged it; ${who(parts.by)}’s account records it.`
+  }
   const how =
     parts.size === undefined
       ? say`${who(parts.by)} merged it by hand.`
       : say`In a batch of ${parts.size} by ${who(parts.by)}${parts.checked ? ', after every check of it passed' : ''}.`
-  return join(how, parts.queuedBy === undefined ? undefined : say`Queued by ${who(parts.queuedBy)}.`)
+  return join(
+    how,
+    parts.queuedBy === undefined ? undefined : say`Queued by ${who(parts.queuedBy)}.`,
+    parts.deleted === undefined ? undefined : say`Its branch ${code(parts.deleted)} was deleted.`,
+  )
 }
 
 function draftSays(parts: Extract<BoxParts, { key: 'draft' }>): Phrase {
@@ -291,11 +313,19 @@ function draftSays(parts: Extract<BoxParts, { key: 'draft' }>): Phrase {
 }
 
 function inBatchSays(parts: Extract<BoxParts, { key: 'in-batch' }>): Phrase {
-  const where = say`It is ${ordinal(parts.position)} of ${parts.size} on ${parts.branch} at ${commit(parts.base)}.`
-  if (parts.of === 0) return say`${where} No workflow runs on it.`
-  const done = passedOf(parts.passed, parts.of)
-  if (parts.running.length === 0) return say`${where} ${done}.`
-  return say`${where} ${done}; ${list(parts.running)} ${parts.running.length === 1 ? 'is' : 'are'} still running.`
+  const { size, passed, of, reused, running } = parts
+  const which = size === 1 ? 'alone in its batch,' : `${ordinal(parts.position)} of ${size}`
+  const where = say`It is ${which} on ${parts.branch} at ${commit(parts.base)}.`
+  if (of === 0 && reused === 0) return say`${where} No workflow runs on it.`
+  const over = reused === 0 ? undefined : say`${count(reused, 'pass was', 'passes were')} taken over from earlier runs of the same files.`
+  if (of === 0) return join(where, over)
+  if (running.length === 0) return join(where, say`${passedOf(passed, of)}.`, over)
+  const one = running.length === 1
+  const runs =
+    passed === 0
+      ? say`${list(running)} ${one ? 'is' : 'are'} being run.`
+      : say`${passedOf(passed, of)}; ${list(running)} ${one ? 'is' : 'are'} still running.`
+  return join(where, runs, over)
 }
 
 function aheadSays(parts: Extract<BoxParts, { key: 'in-ahead' }>): Phrase {
@@ -346,6 +376,11 @@ export function changesChecksWords(): Phrase {
 /** BLD-8: said beside what the box says. */
 export function nothingToLandWords(branch: string): Phrase {
   return say`Its changes are already on ${branch}: as it is, it would be turned away with nothing left to land.`
+}
+
+/** Beside the button that adds it again. `unchanged`: what failed is what would be tried again. */
+export function addAgainWords(unchanged: boolean): Phrase {
+  return join(say`It goes to the back.`, unchanged ? say`Without a new push it will most likely fail the same way.` : undefined)
 }
 
 /** The question before merging past a queue. */

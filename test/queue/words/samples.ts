@@ -80,15 +80,15 @@ export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
 
 export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
   merged: [
-    { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: true, queuedBy: carol },
+    { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: true, queuedBy: carol, deleted: 'row-labels' },
     { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: false },
     { key: 'merged', branch, commit: tip, by: alice, checked: false },
     { key: 'merged', branch, commit: tip, by: alice, size: 1, unqueued: true, checked: false },
   ],
   'merged-later': [
-    { key: 'merged-later', branch, commit: tip, head: 'row-labels' },
-    { key: 'merged-later', branch, commit: tip, later: 2, head: 'row-labels' },
-    { key: 'merged-later', branch, commit: tip, later: 1, head: 'row-labels' },
+    { key: 'merged-later', branch, commit: tip, by: runner, head: 'row-labels', size: 3, queuedBy: carol },
+    { key: 'merged-later', branch, commit: tip, by: runner, later: 2, head: 'row-labels', size: 3 },
+    { key: 'merged-later', branch, commit: tip, by: runner, later: 1, head: 'row-labels' },
   ],
   'merged-not-there': [
     { key: 'merged-not-there', branch, commit: tip, by: carol, owner: alice },
@@ -109,9 +109,11 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'landing-recorded', branch, by: runner },
   ],
   'in-batch': [
-    { key: 'in-batch', size: 3, position: 2, branch, base, passed: 2, of: 4, running: ['test', 'e2e'] },
-    { key: 'in-batch', size: 3, position: 3, branch, base, passed: 1, of: 2, running: ['test'] },
-    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 0, running: [] },
+    { key: 'in-batch', size: 3, position: 2, branch, base, passed: 2, of: 4, reused: 0, running: ['test', 'e2e'] },
+    { key: 'in-batch', size: 3, position: 3, branch, base, passed: 1, of: 2, reused: 0, running: ['test'] },
+    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 1, reused: 1, running: ['test'] },
+    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 0, reused: 2, running: [] },
+    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 0, reused: 0, running: [] },
   ],
   'in-ahead': [
     { key: 'in-ahead', size: 2, under: 3 },
