@@ -58,7 +58,10 @@ export function changedAlready(act: ChangeAct): { code: string; message: Phrase;
 export function landedAlready(branch: string, there: boolean | undefined): Refusal {
   return {
     code: 'pull-not-open',
-    message: there === true ? say`Not reopened: it has landed in ${branch}.` : say`Not reopened: whether it has landed in ${branch} is not known yet.`,
+    message:
+      there === true
+        ? say`Not reopened: it has landed in ${branch}.`
+        : say`Not reopened: whether it has landed in ${branch} is not known yet.`,
     advice: there === true ? say`Open a new one.` : say`Try again in a minute.`,
   }
 }

@@ -29,13 +29,13 @@ type Refused = { ok: false; refusal: Refusal }
 
 /**
  * The repository of a pull as it is now. For queueing, the pull, the repository, both git states and the caller's own records must be readable at
- * their sources (ADM-3; what was queued before must be seen, so that nothing is queued twice). Leaving takes what the index has where a source
- * does not answer, since it only ever takes the caller's side out.
+ * their sources (ADM-3; what was queued before must be seen, so that nothing is queued twice). Everything else takes what the index has where a source
+ * does not answer, since it puts nothing into a queue.
  */
 export async function readFresh(ctx: ActionContext, asked: { act: Act; pull: string; caller: Did }): Promise<Fresh | Refused> {
   const { act, pull: pullUri, caller } = asked
   const now = ctx.now()
-  const reads: Reads = { ctx, act, now, strict: act !== 'leave' }
+  const reads: Reads = { ctx, act, now, strict: act === 'queue' }
   const pull = await readPull(reads, pullUri)
   if (pull !== undefined && 'ok' in pull) return pull
   const known = loadPullFacts(ctx.database, pullUri)?.facts.pulls[0]
@@ -133,7 +133,7 @@ interface GitRead {
 async function readRefs(reads: Reads, ends: { target: string; source: string }): Promise<GitRead | Refused> {
   const refs = new Map<string, Stored<RefsRecord> | null>()
   const gitFaults = new Map<string, GitFault>()
-  // Leaving asks nothing of git.
+  // Nothing but queueing asks anything of git.
   if (!reads.strict) return { refs, gitFaults }
   for (const repo of new Set([ends.target, ends.source])) {
     try {

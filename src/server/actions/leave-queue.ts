@@ -1,12 +1,11 @@
 import { type AtUri, type Did, makeAtUri, parseAtUri } from '../../atproto/ids.ts'
 import { judgeLeave } from '../../queue/admission.ts'
-import type { Refusal } from '../../queue/words/refusals.ts'
 import { catchUp } from './catch-up.ts'
 import type { ActionContext } from './context.ts'
 import { readFresh } from './fresh.ts'
-import { writeEntry } from './write-record.ts'
+import { type NotWritten, writeEntry } from './write-record.ts'
 
-export type Left = { ok: true; branch: string } | { ok: false; refusal: Refusal } | { ok: false; refusal?: undefined; why: 'log-in' }
+export type Left = { ok: true; branch: string } | NotWritten
 
 /** Takes a pull out of its queue, as `caller` (ADM-1, ADM-8): one record in the caller's own account that names the entry it ends (REC-10). */
 export function leaveQueue(ctx: ActionContext, input: { pull: AtUri; caller: Did }): Promise<Left> {

@@ -10,13 +10,10 @@ import { catchUp } from './catch-up.ts'
 import type { ActionContext, NotMerged } from './context.ts'
 import { type Fresh, readFresh } from './fresh.ts'
 import { serverName } from './server-name.ts'
-import { writeEntry } from './write-record.ts'
+import { type NotWritten, writeEntry } from './write-record.ts'
 
 /** `position` of `length`, counted from 1 (ADM-9). `already`: it was queued before and nothing was written (ADM-4). */
-export type Queued =
-  | { ok: true; branch: string; position: number; length: number; already: boolean }
-  | { ok: false; refusal: Refusal }
-  | { ok: false; refusal?: undefined; why: 'log-in' }
+export type Queued = { ok: true; branch: string; position: number; length: number; already: boolean } | NotWritten
 
 export interface Asked {
   pull: AtUri

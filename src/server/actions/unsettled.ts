@@ -1,14 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import type { RecordKey } from '../../atproto/ids.ts'
-import type { QueueRecord } from '../../queue/facts.ts'
+import type { QueueRecord, StateRecord } from '../../queue/facts.ts'
+
+/** What goes into a record about a pull; its key, type and date come with the write. */
+export type Entry = Omit<QueueRecord, '$type' | 'createdAt'> | Omit<StateRecord, '$type' | 'createdAt'>
 
 /** A write that was sent and of which nothing is known: the key and the content that it was tried with. */
 export interface Unsettled {
   rkey: RecordKey
-  record: Omit<QueueRecord, '$type' | 'createdAt'> & { $type: string; createdAt: string }
+  entry: Entry
+  createdAt: string
 }
 
-/** Unsettled writes by account and pull. Who tries again sends the very same, so that it is written once however often it is tried (STO-7). */
+/** Unsettled writes by collection, account and pull. Who tries again sends the very same, so that it is written once however often it is tried (STO-7). */
 export interface UnsettledWrites {
   get(key: string): Unsettled | undefined
   set(key: string, write: Unsettled): void

@@ -9,8 +9,14 @@ export const repositoryScope = 'repo:dev.knotless.repo?action=create&action=upda
 /** What it asks for beside that once somebody wants runs again: to write such requests (RUN-6). */
 export const rerunScope = 'repo:dev.knotless.rerun?action=create'
 
+/** What it asks for beside that once somebody wants to close or reopen a pull here: to write states of pulls (HON-6). */
+export const stateScope = 'repo:dev.knotless.state?action=create'
+
+/** What it asks for beside that once an author wants to say here whether a pull is a draft: to edit their pulls. A put needs both actions. */
+export const pullScope = 'repo:dev.knotless.pull?action=create&action=update'
+
 /** Each further right by its name in addresses. */
-export const furtherScopes = { repository: repositoryScope, rerun: rerunScope } as const
+export const furtherScopes = { repository: repositoryScope, rerun: rerunScope, state: stateScope, pull: pullScope } as const
 
 /**
  * What a delegation asks for (GWY-1): to write git states and merged states, and requeues; and to upload packs, which is a right of its own. A put
