@@ -258,6 +258,43 @@ export interface BackfillTable {
   error: string | null
 }
 
+/** A batch that ended, or some of whose runs did, kept past its checks (REA-4). */
+export interface PastBatchTable {
+  id: Generated<number>
+  repo: string
+  branch: string
+  generation: number
+  /** Whose checks they are. */
+  did: string
+  tip: string
+  base: string
+  /** JSON array of `{pull, head, commit}`, in stacking order. */
+  members: string
+  size: number
+  /** How many checks it has; 0 where they do not say. */
+  checks: number
+  /** Absent until it ended, as are its times. */
+  outcome: 'passed' | 'failed' | 'no-verdict' | 'cancelled' | null
+  started_at: number | null
+  ended_at: number | null
+  longest_ms: number | null
+}
+
+/** A run of such a batch that ended. */
+export interface PastRunTable {
+  uri: string
+  batch: number
+  workflow: string
+  state: string
+  verdict: string | null
+  filed_at: number
+  started_at: number | null
+  ended_at: number
+  cause: string | null
+  /** JSON array of the tests that passed on a retry; absent when none did. */
+  retried: string | null
+}
+
 export interface Schema {
   record: RecordTable
   repo: RepoTable
@@ -284,4 +321,6 @@ export interface Schema {
   unusable_refs: UnusableRefsTable
   merge_fault: MergeFaultTable
   missed: MissedTable
+  past_batch: PastBatchTable
+  past_run: PastRunTable
 }

@@ -11,6 +11,8 @@ export interface Batch {
   readonly pulls: Set<string>
   /** Repositories of which to look again whom they name. */
   readonly membersOf: Set<string>
+  /** Rows of batches' checks that ended, to be kept past their pruning (REA-4). */
+  readonly ended: Set<number>
   readonly refused: Map<RefusedReason, number>
   /** Accounts whose handle or server is to be looked up again. */
   readonly identities: Set<string>
@@ -26,6 +28,7 @@ export function startBatch(time: number): Batch {
     changed: new Set(),
     pulls: new Set(),
     membersOf: new Set(),
+    ended: new Set(),
     refused: new Map(),
     identities: new Set(),
     next: [],

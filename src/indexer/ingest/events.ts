@@ -85,7 +85,14 @@ export interface WantEvent {
   priority: number
 }
 
-export type IngestEvent = StreamEvent | SweepEvent | ReleaseEvent | ResolvedEvent | TouchEvent | WantEvent
+/** What is held of batches' checks is kept past their pruning (REA-4): of one repository, or of all, from a row on. */
+export interface KeepEvent {
+  kind: 'keep'
+  repo?: string | undefined
+  after?: number | undefined
+}
+
+export type IngestEvent = StreamEvent | KeepEvent | SweepEvent | ReleaseEvent | ResolvedEvent | TouchEvent | WantEvent
 
 /** The most that a clock elsewhere may be ahead of ours and still be believed, in microseconds. */
 const AHEAD_US = 60_000_000

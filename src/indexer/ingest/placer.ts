@@ -1,3 +1,4 @@
+import { isGoing } from '../../queue/runs.ts'
 import type { IndexDatabase } from '../database.ts'
 import { bind } from '../sync-queries.ts'
 import { repoParts } from '../validate/addresses.ts'
@@ -99,6 +100,7 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
     }
     typed.put(id, at, record)
     batch.changed.add(repo)
+    if (record.kind === 'check' && record.value.batch !== undefined && !isGoing(record.value)) batch.ended.add(id)
     arrived(batch, record, at)
   }
 

@@ -1,4 +1,5 @@
 import type { IndexDatabase } from '../database.ts'
+import { createKeeper } from '../history/keep.ts'
 import type { MemberTable } from '../schema.ts'
 import { isDid } from '../validate/addresses.ts'
 import { createAccounts, readStatus } from './accounts.ts'
@@ -58,6 +59,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
   const tables = { records, typed, waiting, missed, repositories, accounts, wanted }
   const placer = createPlacer(index, tables)
   const steps = createSteps(index, tables, placer)
+  const keeper = createKeeper(index)
 
   function setStatus(batch: Batch, did: string, event: { active: boolean; status?: string | undefined; timeUs: number }): void {
     const next = readStatus(event.active, event.status)
@@ -74,6 +76,8 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
     for (const repo of batch.membersOf) {
       for (const member of repositories.refresh(repo, batch.time)) placer.want(batch, member.did, priorityOf(member.role))
       batch.changed.add(repo)
+      // A runner that is named now may have filed before.
+      batch.next.push({ kind: 'keep', repo })
     }
   }
 
@@ -109,15 +113,20 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
         case 'sweep':
           steps.sweep(batch, event)
           return
+        case 'keep':
+          keeper.keepHeld(batch, event)
+          return
         case 'other':
       }
     },
     maintain(batch) {
       steps.tidy(batch)
+      keeper.forget(batch.time)
       for (const repo of repositories.takeDue(batch.time)) batch.membersOf.add(repo)
     },
     finish(batch, cursor) {
       refreshMembers(batch)
+      for (const repo of keeper.keep(batch.ended, batch.time)) batch.changed.add(repo)
       repositories.settlePulls(batch.pulls, batch.time)
       for (const repo of [...batch.changed]) for (const other of repositories.tiedTo(repo)) batch.changed.add(other)
       tally.refused(batch.refused)

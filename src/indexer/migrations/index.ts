@@ -4,6 +4,8 @@ import * as typed from './2026-11-30-b-typed.ts'
 import * as work from './2026-11-30-c-work.ts'
 import * as faults from './2026-11-30-d-faults.ts'
 import * as missed from './2026-11-30-e-missed.ts'
+import * as history from './2026-11-30-f-history.ts'
+import * as turns from './2026-11-30-g-turns.ts'
 
 /** The index's migrations by dated name, oldest first. One that has shipped is never edited. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -12,4 +14,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '2026-11-30-c-work': work,
   '2026-11-30-d-faults': faults,
   '2026-11-30-e-missed': missed,
+  '2026-11-30-f-history': history,
+  '2026-11-30-g-turns': turns,
 }

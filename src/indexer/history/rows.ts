@@ -1,0 +1,25 @@
+/** Rows of what is kept, read as plain data. */
+import { z } from 'zod'
+import type { KeptRun } from '../../queue/stats/kept.ts'
+import type { PastRunTable } from '../schema.ts'
+
+const texts = z.array(z.string())
+const memberList = z.array(z.object({ pull: z.string(), head: z.string(), commit: z.string() }))
+
+export function runOf(row: PastRunTable): KeptRun {
+  return {
+    uri: row.uri,
+    workflow: row.workflow,
+    state: row.state,
+    verdict: row.verdict ?? undefined,
+    filedAt: row.filed_at,
+    startedAt: row.started_at ?? undefined,
+    endedAt: row.ended_at,
+    cause: row.cause ?? undefined,
+    retried: row.retried === null ? [] : texts.parse(JSON.parse(row.retried)),
+  }
+}
+
+export function membersOf(json: string): { pull: string; head: string; commit: string }[] {
+  return memberList.parse(JSON.parse(json))
+}
