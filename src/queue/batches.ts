@@ -74,6 +74,8 @@ export function readLanded(input: {
   pulls: ReadonlyMap<string, PullView>
   /** Checks of the branch's batches. */
   checks: readonly Run[]
+  /** How many at most, where not the five that are shown. */
+  most?: number
 }): LandedBatch[] {
   const byTip = new Map<string, { key: string; pull: string; commit: string; by: string; nothingRan: boolean }[]>()
   for (const pull of input.pulls.values()) {
@@ -103,7 +105,7 @@ export function readLanded(input: {
     })
   }
   landed.sort((a, b) => order(b.key, a.key))
-  return landed.slice(0, LANDED_SHOWN).map(({ batch }) => {
+  return landed.slice(0, input.most ?? LANDED_SHOWN).map(({ batch }) => {
     const own = input.checks.filter(
       check => check.did === batch.by && check.value.commit === batch.tip && isRefOf(check.value.ref, input.branch),
     )

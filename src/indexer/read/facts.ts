@@ -4,6 +4,7 @@ import type { IndexDatabase } from '../database.ts'
 import { type Bound, bind } from '../sync-queries.ts'
 import { gitFaultsOf, mergeFaultsOf, mergesOf, refsOf, tipsOf } from './git-facts.ts'
 import { oneOf } from './json-list.ts'
+import { choosePast } from './past-choice.ts'
 import { type ChosenPull, chooseOne, choosePulls } from './pull-choice.ts'
 import { batchChecksOf, pullChecksOf, pullsOf, queueRecordsOf, statesOf } from './pull-records.ts'
 import { readLander, readRepo, readRows, recordColumns } from './stored.ts'
@@ -31,6 +32,14 @@ export function loadPullFacts(index: IndexDatabase, pull: string): LoadedFacts |
     const chosen = chooseOne(index, pull)
     return chosen === undefined ? undefined : gather(index, chosen.repo, () => [chosen])
   })()
+}
+
+/**
+ * As `loadFacts`, with the pulls onto one branch that its last `most` landings and ejections are about. Undefined when there is no such
+ * repository.
+ */
+export function loadPastFacts(index: IndexDatabase, repo: string, past: { branch: string; most: number }): LoadedFacts | undefined {
+  return index.sqlite.transaction(() => gather(index, repo, (addresses, members) => choosePast(index, addresses, members, past)))()
 }
 
 function gather(
