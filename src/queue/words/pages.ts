@@ -41,6 +41,11 @@ export function badgeWords(branch: string, length: number, label: string): strin
   return `${branch}: ${length} queued, ${label.toLowerCase()}`
 }
 
+/** The same of a branch that is not there. */
+export function noBadgeWords(branch: string): string {
+  return `${branch}: no queue here`
+}
+
 export type EmptyParts =
   | { key: 'queue'; branch: string }
   | { key: 'filtered'; queued: number }

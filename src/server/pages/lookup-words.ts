@@ -4,6 +4,7 @@ import type { Words } from '../../views/models.ts'
 export const lookedFor = {
   repository: (owner: string, name: string): Words =>
     `There is no repository ${shown(owner)}/${shown(name)} here. Check the spelling, or ask its owner whether it moved.`,
+  branch: (branch: string): Words => `There is no branch ${shown(branch)} here. It may have been deleted, or is spelled in another way.`,
   pull: (author: string, key: string): Words => `There is no pull ${shown(key)} by ${shown(author)} here. Its author may have deleted it.`,
   check: (runner: string): Words => `There is no such run by ${shown(runner)} here. Old runs are cleared away by their runner.`,
 }

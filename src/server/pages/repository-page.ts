@@ -13,6 +13,7 @@ import { accountName, repositoryPath, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
+import { feedLink } from './branch-params.ts'
 import type { PageContext } from './context.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
@@ -79,6 +80,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
         title: titleWords({ key: 'repository', repo: repoName }),
         description: description ?? repoName,
         alternateJson: `/xrpc/dev.knotless.listPulls?repo=${encodeURIComponent(at.row.uri)}`,
+        feed: feedLink(head, head.defaultBranch),
       }),
       names,
     },
