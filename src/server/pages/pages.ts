@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
+import { addBadge } from './badge.ts'
 import { addCheckPage } from './check-page.ts'
 import { createPageContext } from './create.ts'
+import { addFeed } from './feed.ts'
 import { addFormAddresses } from './form-addresses.ts'
 import { addHomePage } from './home-page.ts'
 import { addPullActions } from './pull-actions.ts'
@@ -22,5 +24,7 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addPullPage(app, pages)
   addPullActions(app, pages)
   addCheckPage(app, pages)
+  addFeed(app, pages)
+  addBadge(app, pages)
   addFormAddresses(app)
 }
