@@ -9,15 +9,16 @@ import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import type { Paging, QueuePage } from '../../views/models.ts'
 import { accountName, queuePath, withQuery } from '../../views/paths.ts'
+import { type PageParts, pageParts } from '../../views/render.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { presentBranch } from '../xrpc/present-branch.ts'
 import { feedLink } from './branch-params.ts'
 import type { PageContext } from './context.ts'
-import { eventsPath } from './events.ts'
+import { streamChanges } from './events.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
+import { sendKept, sendMissing, sendShared } from './send.ts'
 
 /** Waiting pulls on one page. */
 const PAGE = 50
@@ -28,7 +29,7 @@ interface Query {
   mine?: string
   page?: number
   every?: number
-  have?: string
+  part?: PageParts['queue']
   seen?: number
 }
 
@@ -40,7 +41,7 @@ const query = {
     mine: { type: 'string', maxLength: 8 },
     page: { type: 'integer', minimum: 1, maximum: 100_000 },
     every: { type: 'integer', minimum: 10, maximum: 3_600 },
-    ...haveQuery,
+    part: { type: 'string', enum: pageParts.queue },
     seen: { type: 'integer', minimum: 0 },
   },
 } as const
@@ -61,9 +62,17 @@ export function addQueuePage(app: FastifyInstance, ctx: PageContext): void {
       const { owner, name, '*': rest } = request.params
       const at = locate(ctx, request.params)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
+      const streamed = rest.endsWith('/events') && !isBranch(ctx, at, rest) ? rest.slice(0, -'/events'.length) : undefined
+      if (streamed !== undefined && isBranch(ctx, at, streamed))
+        return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version, seen: request.query.seen })
       return sendQueue(ctx, request, reply, at, rest, request.query)
     },
   )
+}
+
+/** Whether a repository has a branch of this name, with or without pulls onto it. */
+function isBranch(ctx: PageContext, { view }: Located, branch: string): boolean {
+  return view.branches.has(branch) || presentBranch(ctx, view, branch) !== undefined
 }
 
 function sendQueue(
@@ -79,7 +88,9 @@ function sendQueue(
   if (!answer.ok)
     return sendMissing(ctx, request, reply, plain([...answer.refusal.message, ' ', ...(answer.refusal.advice ?? [])], asking.now, at.names))
   const model = queueModel(ctx, request, at, answer.body, asked)
-  return sendLive(ctx, request, reply, 'queue', model, { have: asked.have, of: { repo: at.row.uri, version: at.version } })
+  const { part } = asked
+  const html = part === undefined ? ctx.renderer.renderPage('queue', model) : ctx.renderer.renderPart('queue', part, model)
+  return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
 }
 
 type Body = Extract<ReturnType<typeof queueParts>, { ok: true }>['body']
@@ -105,7 +116,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
         description: health,
         alternateJson: `/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(at.row.uri)}&branch=${encodeURIComponent(body.branch)}`,
         feed: feedLink(head, body.branch),
-        live: eventsPath({ of: at.row.uri, version: at.version }),
+        live: `${path}/events?seen=${at.version}`,
         ...(asked.every === undefined ? {} : { every: asked.every }),
       }),
       names,
@@ -131,7 +142,8 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
 type Entries = ReturnType<typeof entryParts>
 
 /** The rows, each with what became of it since the version that the reader has. */
-function cued(ctx: PageContext, at: Located, branch: string, { seen }: Query, entries: Entries): QueuePage['queue']['queued'] {
+function cued(ctx: PageContext, at: Located, branch: string, { part, seen }: Query, entries: Entries): QueuePage['queue']['queued'] {
+  if (part !== undefined && part !== 'waiting') return entries
   const here = { repo: at.row.uri, branch, version: at.version }
   const queue = at.view.branches.get(branch)?.queue ?? []
   ctx.shownOrders.note(
@@ -177,7 +189,7 @@ function pageOf(pulls: readonly PullView[], page: number, url: string): { rows: 
   const pages = Math.max(1, Math.ceil(pulls.length / PAGE))
   const at = Math.min(page, pages)
   const rows = pulls.slice((at - 1) * PAGE, at * PAGE)
-  const href = (to: number) => withQuery(url, { page: to === 1 ? undefined : String(to), have: undefined, seen: undefined })
+  const href = (to: number) => withQuery(url, { page: to === 1 ? undefined : String(to), part: undefined, seen: undefined })
   return {
     rows,
     paging: {
