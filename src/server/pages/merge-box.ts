@@ -2,7 +2,7 @@ import type { AnswerContext } from '../../queue/answers/context.ts'
 import { mergeStatusParts } from '../../queue/answers/merge-status.ts'
 import { leaving } from '../../queue/leaving.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
-import type { Again, BoxModel, RefusalWords } from '../../views/models.ts'
+import type { Again, BoxModel, ChangingModel, RefusalWords } from '../../views/models.ts'
 
 /** What was just tried and how it went, for the box that answers it. */
 export interface Tried {
@@ -10,6 +10,8 @@ export interface Tried {
   notice?: RefusalWords | undefined
   /** What came of asking for runs again. */
   again?: Again | undefined
+  /** The right that a change of the pull takes first. */
+  right?: ChangingModel['right']
 }
 
 /** The merge box of a pull, as the caller sees it. */

@@ -3,10 +3,12 @@ import type { Context } from '../context.ts'
 import { addBadge } from './badge.ts'
 import { addCheckPage } from './check-page.ts'
 import { createPageContext } from './create.ts'
+import { addEvents } from './events.ts'
 import { addFeed } from './feed.ts'
 import { addFormAddresses } from './form-addresses.ts'
 import { addHomePage } from './home-page.ts'
 import { addPullActions } from './pull-actions.ts'
+import { addPullChanges } from './pull-changes.ts'
 import { addPullPage } from './pull-page.ts'
 import { addQueuePage } from './queue-page.ts'
 import { addRepoSettings } from './repo-settings.ts'
@@ -16,6 +18,7 @@ import { addSettings } from './settings.ts'
 /** Every page and action, one file each. They run in a scope that knows the visit, parses forms and has checked their tokens. */
 export function addPages(app: FastifyInstance, ctx: Context): void {
   const pages = createPageContext(ctx)
+  addEvents(app, pages)
   addHomePage(app, pages)
   addSettings(app, ctx)
   addRepositoryPage(app, pages)
@@ -23,6 +26,7 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addQueuePage(app, pages)
   addPullPage(app, pages)
   addPullActions(app, pages)
+  addPullChanges(app, pages)
   addCheckPage(app, pages)
   addFeed(app, pages)
   addBadge(app, pages)

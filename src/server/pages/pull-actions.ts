@@ -20,7 +20,8 @@ import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
 import { locatePull } from './locate.ts'
 import type { Tried } from './merge-box.ts'
-import { type PullParams, pathOf, pullModel, pullParams, rerunRightOf, sendNoPull } from './pull-page.ts'
+import { type PullParams, pullModel, pullParams, rerunRightOf, sendNoPull } from './pull-page.ts'
+import { pathOf } from './pull-path.ts'
 import { sendHtml } from './send.ts'
 
 const queueForm = {
@@ -28,7 +29,7 @@ const queueForm = {
   properties: { head: { type: 'string', pattern: '^[0-9a-f]{40}$' } },
 } as const
 
-type Pulled = FastifyRequest<{ Params: PullParams }>
+export type Pulled = FastifyRequest<{ Params: PullParams }>
 
 /** Add to merge queue, Merge and Leave queue, with and without script; and the question before leaving, for those without. */
 export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
@@ -43,8 +44,8 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
       const head = request.body?.head
       const done = await queuePull(ctx.actions, { ...asked, ...(head === undefined ? {} : { head }) })
       if (!done.ok && done.refusal === undefined) return logInAgain(ctx, request, reply)
-      if (!done.ok) return answer(ctx, request, reply, { refused: done.refusal }, 422)
-      return answer(ctx, request, reply, done.already ? { notice: alreadyQueued(done.position, done.length) } : {})
+      if (!done.ok) return answerBox(ctx, request, reply, { refused: done.refusal }, 422)
+      return answerBox(ctx, request, reply, done.already ? { notice: alreadyQueued(done.position, done.length) } : {})
     },
   )
 
@@ -55,7 +56,7 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
       const asked = askedOf(ctx, request, reply)
       if ('sent' in asked) return asked.sent
       const done = await ctx.gateway.mergePull({ ...asked, head: request.body?.head })
-      return done.ok ? answer(ctx, request, reply, {}) : answer(ctx, request, reply, { refused: done.refusal }, 422)
+      return done.ok ? answerBox(ctx, request, reply, {}) : answerBox(ctx, request, reply, { refused: done.refusal }, 422)
     },
   )
 
@@ -64,7 +65,7 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
     if ('sent' in asked) return asked.sent
     const done = await leaveQueue(ctx.actions, asked)
     if (!done.ok && done.refusal === undefined) return logInAgain(ctx, request, reply)
-    return done.ok ? answer(ctx, request, reply, {}) : answer(ctx, request, reply, { refused: done.refusal }, 422)
+    return done.ok ? answerBox(ctx, request, reply, {}) : answerBox(ctx, request, reply, { refused: done.refusal }, 422)
   })
 
   app.post<{ Params: PullParams }>('/:owner/:name/pulls/:author/:key/rerun', options, async (request, reply) => {
@@ -115,7 +116,7 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
 }
 
 /** Whoever asks, and for which pull; or the answer to somebody who is not logged in, or asks for a pull that is not known. */
-function askedOf(ctx: PageContext, request: Pulled, reply: FastifyReply): { caller: Did; pull: AtUri } | { sent: FastifyReply } {
+export function askedOf(ctx: PageContext, request: Pulled, reply: FastifyReply): { caller: Did; pull: AtUri } | { sent: FastifyReply } {
   const address = parseAtUri(locatePull(ctx, request.params)?.pull.pull.uri)
   if (address === undefined) return { sent: sendNoPull(ctx, request, reply) }
   const caller = parseDid(visitOf(request).session?.did)
@@ -124,7 +125,7 @@ function askedOf(ctx: PageContext, request: Pulled, reply: FastifyReply): { call
 }
 
 /** The box with what was tried in it: alone for htmx, as the whole page where it refuses without script, and else by a new request. */
-async function answer(ctx: PageContext, request: Pulled, reply: FastifyReply, tried: Tried, status = 200): Promise<FastifyReply> {
+export async function answerBox(ctx: PageContext, request: Pulled, reply: FastifyReply, tried: Tried, status = 200): Promise<FastifyReply> {
   const at = locatePull(ctx, request.params)
   if (at === undefined) return sendNoPull(ctx, request, reply)
   reply.header('cache-control', 'no-store')
@@ -149,7 +150,7 @@ async function answerChecks(ctx: PageContext, request: Pulled, reply: FastifyRep
 }
 
 /** The grant behind the session is gone: with it the session ends, or the log-in would take it for a good one and lead straight back. */
-async function logInAgain(ctx: PageContext, request: Pulled, reply: FastifyReply): Promise<FastifyReply> {
+export async function logInAgain(ctx: PageContext, request: Pulled, reply: FastifyReply): Promise<FastifyReply> {
   const { session } = visitOf(request)
   if (session !== undefined) await endSession(ctx, session.did, session.name)
   return toLogIn(ctx, request, reply)

@@ -79,12 +79,39 @@ export interface Again {
   right?: { says: Words; host: string; href: string; refused?: RefusalWords | undefined } | undefined
 }
 
+/** A change of the pull itself that the viewer may make (HON-6, QUE-5). */
+export interface ChangeLine {
+  act: string
+  /** The last part of its address. */
+  path: string
+  label: string
+  /** Asked before, where it takes the pull out of its queue. */
+  question?: { headline: Words; says: Words } | undefined
+}
+
+/** Close, Reopen, Mark as ready, Make a draft: those that the viewer may press, what they cost, and the right that has to be granted first. */
+export interface ChangingModel {
+  acts: readonly ChangeLine[]
+  costs?: Words | undefined
+  right?: { says: Words; host: string; href: string; refused?: RefusalWords | undefined } | undefined
+}
+
+/** Before a pull that is queued is closed or made a draft, without scripts. */
+export interface ConfirmChangePage {
+  frame: Frame
+  repo: RepoHead
+  pull: PullLine
+  change: ChangeLine
+  refused?: RefusalWords | undefined
+}
+
 /** The page of one pull. Box, standing and checks are those of `dev.knotless.getMergeStatus` (`mergeStatusParts`). */
 export interface PullPage {
   frame: Frame
   repo: RepoHead
   pull: PullLine & { body?: string | undefined }
   box: BoxModel
+  changing: ChangingModel
   /** The batch that it is in. */
   batch?: BatchLine | undefined
   changes: ChangesModel
