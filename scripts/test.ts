@@ -1,9 +1,9 @@
 /**
  * `npm test`: the checks, then every test of test/ and e2e/ in processes of their own, two at a time. Arguments are parts of file names to run
- * only those (`npm test -- queue/`). Ends with one line, `N passed, N failed`, and exits 1 when anything failed.
+ * only those (`npm test -- queue/`). Ends with the files that took longest and one line, `N passed, N failed`, and exits 1 when anything failed.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -25,10 +25,12 @@ function files(dir: string, ending: string): string[] {
     .sort()
 }
 
-/** The longest that all tests of a kind may take, in milliseconds: a file of them that does not end is a failure, and no run without end. */
+/** The longest that all tests may take, in milliseconds: a file of them that does not end is a failure, and no run without end. */
 const LONGEST_MS = 40 * 60_000
 
 const counts = { passed: 0, failed: 0, skipped: 0 }
+/** How long each file took, in milliseconds. */
+const took = new Map<string, number>()
 
 async function runTests(paths: string[], concurrency: number): Promise<void> {
   if (paths.length === 0) return
@@ -41,6 +43,9 @@ async function runTests(paths: string[], concurrency: number): Promise<void> {
   stream.on('test:fail', event => {
     if (event.details.type !== 'suite') counts.failed++
   })
+  stream.on('test:summary', ({ file, duration_ms: ms }) => {
+    if (file !== undefined) took.set(relative(root, file), ms)
+  })
   await new Promise<void>((done, failed) => {
     stream.on('error', failed)
     const report = stream.compose(spec)
@@ -48,6 +53,18 @@ async function runTests(paths: string[], concurrency: number): Promise<void> {
     report.on('error', failed)
     report.pipe(process.stdout, { end: false })
   })
+}
+
+/**
+ * Browser tests one by one between the others: a browser keeps a whole core busy, while the others often wait. None is among the last, so that no
+ * core has nothing to do at the end.
+ */
+function between(browserTests: string[], tests: string[]): string[] {
+  const gap = Math.floor(tests.length / (browserTests.length + 1))
+  return [
+    ...browserTests.flatMap((path, at) => [path, ...tests.slice(at * gap, (at + 1) * gap)]),
+    ...tests.slice(browserTests.length * gap),
+  ]
 }
 
 if (wanted.length === 0) {
@@ -60,19 +77,20 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const asked = [...tests, ...browserTests].some(path => readFileSync(path, 'utf8').includes('support/engine.ts'))
 const engine = asked ? await findTestEngine() : undefined
 if (asked) shareTestEngine(engine)
+const browser = browserTests.length > 0 ? findBrowser() : undefined
+if (browser === undefined) counts.skipped += browserTests.length
+else process.env.KNOTLESS_CHROMIUM = browser
+// Every file is a process that loads much the same sources: what the first compiled, the others read.
+const compiled = mkdtempSync(join(tmpdir(), 'knotless-compiled-'))
+process.env.NODE_COMPILE_CACHE = compiled
+process.once('exit', () => rmSync(compiled, { recursive: true, force: true, maxRetries: 3 }))
 try {
-  await runTests(tests, Math.min(2, availableParallelism()))
-  if (browserTests.length > 0) {
-    const browser = findBrowser()
-    if (browser === undefined) counts.skipped += browserTests.length
-    else {
-      process.env.KNOTLESS_CHROMIUM = browser
-      await runTests(browserTests, 1)
-    }
-  }
+  await runTests(browser === undefined ? tests : between(browserTests, tests), Math.min(2, availableParallelism()))
 } finally {
   await engine?.close()
 }
+for (const [file, ms] of [...took].sort(([, a], [, b]) => b - a).slice(0, 10))
+  console.log(`${(ms / 1000).toFixed(1).padStart(6)} s ${file}`)
 if (counts.skipped > 0) console.log(`${counts.skipped} skipped`)
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
 process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1
