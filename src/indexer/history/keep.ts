@@ -14,6 +14,8 @@ export interface Keeper {
    * `now` in milliseconds.
    */
   keep(ids: Iterable<number>, now: number): ReadonlySet<string>
+  /** Whether the index holds any check of a batch, of this repository or of any. */
+  holds(repo?: string): boolean
   /** Keeps what the index holds already, a bounded number of rows at a time; what is kept is passed over. */
   keepHeld(batch: Batch, event: KeepEvent): void
   /** Forgets what is too old, a bounded number of batches at a time. */
@@ -115,6 +117,8 @@ export function createKeeper({ db, sqlite }: IndexDatabase): Keeper {
   )
   const removeRuns = bind(sqlite, ['batch'], (p: { batch: number }) => db.deleteFrom('past_run').where('batch', '=', p.batch))
   const removeBatch = bind(sqlite, ['id'], (p: { id: number }) => db.deleteFrom('past_batch').where('id', '=', p.id))
+  const any = sqlite.prepare('select 1 from check_run where is_batch = 1 limit 1')
+  const anyOf = sqlite.prepare<[string]>('select 1 from check_run where repo = ? and is_batch = 1 limit 1')
   const counts = new Map<string, number>()
 
   function remove(ids: readonly { id: number }[]): void {
@@ -176,6 +180,7 @@ export function createKeeper({ db, sqlite }: IndexDatabase): Keeper {
       const last = rows.at(-1)
       if (repo === undefined && rows.length === STEP && last !== undefined) batch.next.push({ kind: 'keep', after: last.id })
     },
+    holds: repo => (repo === undefined ? any.get() : anyOf.get(repo)) !== undefined,
     forget: now => remove(tooOld.all({ before: now - KEPT_FOR, limit: FORGET_AT_ONCE })),
   }
 }

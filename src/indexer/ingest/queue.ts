@@ -259,7 +259,7 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   for (const repo of writer.unreleased()) add({ kind: 'release', repo })
-  add({ kind: 'keep' })
+  if (writer.holdsBatches()) add({ kind: 'keep' })
   return ingest
 }
 

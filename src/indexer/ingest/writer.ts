@@ -44,6 +44,8 @@ export interface Writer {
   cursor(service: string): number | undefined
   /** Repositories that are known and for which records still wait, after a crash between the two. */
   unreleased(): string[]
+  /** Whether any check of a batch is held. */
+  holdsBatches(): boolean
 }
 
 export function createWriter(index: IndexDatabase, ctx: { now: () => number; waiting?: WaitingBounds | undefined }): Writer {
@@ -77,7 +79,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
       for (const member of repositories.refresh(repo, batch.time)) placer.want(batch, member.did, priorityOf(member.role))
       batch.changed.add(repo)
       // A runner that is named now may have filed before.
-      batch.next.push({ kind: 'keep', repo })
+      if (keeper.holds(repo)) batch.next.push({ kind: 'keep', repo })
     }
   }
 
@@ -145,6 +147,7 @@ export function createWriter(index: IndexDatabase, ctx: { now: () => number; wai
       index.sync
         .all(index.db.selectFrom('waiting').innerJoin('record', 'record.uri', 'waiting.repo').select('waiting.repo').distinct())
         .map(row => row.repo),
+    holdsBatches: () => keeper.holds(),
   }
 }
 
