@@ -4,7 +4,7 @@ export { type CacheOptions, createRepositoryCache, type RepositoryCache, type Ve
 export { type LoadedFacts, loadFacts, loadPastFacts, loadPullFacts, versionOf } from './read/facts.ts'
 export { mayPass } from './read/git-facts.ts'
 export { openIssuesOf } from './read/open-issues.ts'
-export { issuesOf, type Page, pageChecks, pagePulls } from './read/pages.ts'
+export { issuesOf, type Page, pageChecks, pagePulls, pagePullsOf } from './read/pages.ts'
 export {
   countRepositories,
   didOfHandle,

@@ -37,6 +37,26 @@ export function pagePulls(
   return { items: rows.slice(0, limit).map(row => row.uri), ...(last === undefined ? {} : { cursor: `${last.rkey} ${last.uri}` }) }
 }
 
+/** The same of one author over all repositories. */
+export function pagePullsOf(
+  index: IndexDatabase,
+  options: { author: string; settled: boolean; cursor?: string; limit?: number },
+): Page<string> {
+  const limit = bounded(options.limit)
+  let query = index.db
+    .selectFrom('pull')
+    .select(['uri', 'rkey'])
+    .where('did', '=', options.author)
+    .where('settled', '=', options.settled ? 1 : 0)
+    .orderBy('rkey', 'desc')
+    .limit(limit + 1)
+  // An author's keys are each there once.
+  if (options.cursor !== undefined) query = query.where('rkey', '<', options.cursor.slice(0, 512))
+  const rows = index.sync.all(query)
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  return { items: rows.slice(0, limit).map(row => row.uri), ...(last === undefined ? {} : { cursor: last.rkey }) }
+}
+
 /** A repository's checks by when they were filed: of a pull's own runs, of a commit, or of a branch's batches; by `writers` only. */
 export function pageChecks(
   index: IndexDatabase,

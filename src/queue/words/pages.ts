@@ -12,6 +12,8 @@ export type TitleParts =
   | { key: 'leave'; title: string; repo: string }
   | { key: 'login' }
   | { key: 'settings' }
+  | { key: 'my-pulls' }
+  | { key: 'help' }
 
 export function titleWords(parts: TitleParts): string {
   switch (parts.key) {
@@ -33,6 +35,10 @@ export function titleWords(parts: TitleParts): string {
       return 'Log in'
     case 'settings':
       return 'Settings'
+    case 'my-pulls':
+      return 'My pulls'
+    case 'help':
+      return 'Help'
   }
 }
 
@@ -59,6 +65,7 @@ export type EmptyParts =
   /** Of an account, a DID. */
   | { key: 'repos-of'; owner: string }
   | { key: 'stats' }
+  | { key: 'my-pulls'; state: 'open' | 'closed' | 'merged' }
 
 export function emptyWords(parts: EmptyParts): { headline?: Phrase; says: Phrase } {
   switch (parts.key) {
@@ -93,9 +100,29 @@ export function emptyWords(parts: EmptyParts): { headline?: Phrase; says: Phrase
           }
     case 'repos-of':
       return { headline: say`No repository`, says: say`${who(parts.owner)} owns no repository that this server knows.` }
+    case 'my-pulls':
+      return {
+        headline: say`None of yours`,
+        says:
+          parts.state === 'open'
+            ? say`You have no open pull in any repository that this server knows.`
+            : say`No pull of yours was ${parts.state === 'closed' ? 'closed without landing' : 'merged'} yet.`,
+      }
     case 'stats':
       return { says: say`Fewer than five landings in this span: too few to draw.` }
   }
+}
+
+const inQueue = new Set(['queued', 'in-batch', 'in-ahead', 'landing'])
+
+/** How the pulls of one person are put together, and which standings each group holds; every standing is in one. */
+export function myPullGroups(state: 'open' | 'closed' | 'merged'): { title: string; holds(standing: string): boolean }[] {
+  if (state !== 'open') return [{ title: state === 'closed' ? 'Closed' : 'Merged', holds: () => true }]
+  return [
+    { title: 'In the queue', holds: standing => inQueue.has(standing) },
+    { title: 'Turned away', holds: standing => standing === 'ejected' },
+    { title: 'Not queued', holds: standing => !inQueue.has(standing) && standing !== 'ejected' },
+  ]
 }
 
 export type ErrorParts = { status: 404; lookedFor?: string | undefined } | { status: 500; id: string }

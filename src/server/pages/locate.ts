@@ -64,6 +64,15 @@ export function locatePull(
   return { ...located(ctx, row, found), pull }
 }
 
+/** A pull by its AT-URI, and the repository that it is of now; undefined when either is not known. */
+export function locatePullAt(ctx: PageContext, uri: string): (Located & { pull: PullView }) | undefined {
+  const found = ctx.repositories.viewOfPull(uri)
+  const pull = found?.view.pulls.get(uri)
+  const row = found === undefined ? undefined : findRepository(ctx.database, found.view.record.uri)
+  if (found === undefined || pull === undefined || row === undefined) return undefined
+  return { ...located(ctx, row, found), pull }
+}
+
 /** Whether a view is of the repository at this address, old or new (HON-4). */
 function isOf(view: RepositoryView, uri: string): boolean {
   return view.uri === uri || view.record.uri === uri

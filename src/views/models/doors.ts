@@ -93,6 +93,12 @@ export interface NotFoundPage {
   advice?: Words | undefined
 }
 
+/** How a queue works and what the labels mean. */
+export interface HelpPage {
+  frame: Frame
+  meanings: readonly { of: string; rows: readonly { label: { word: string; icon: string; tone: string }; says: string }[] }[]
+}
+
 /** 500. */
 export interface ErrorPage {
   frame: Frame

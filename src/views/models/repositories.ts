@@ -37,6 +37,22 @@ export interface HomePage {
   paging: Paging
 }
 
+/** A pull of somebody's, and the repository that it is of. */
+export interface MyPullRow {
+  repo: { owner: Account; name: string }
+  pull: PullLine
+  standing: StandingWords
+}
+
+/** What whoever is logged in has opened, over all repositories. */
+export interface MyPullsPage {
+  frame: Frame
+  state: 'open' | 'closed' | 'merged'
+  /** None of them empty. */
+  groups: readonly { title: string; pulls: readonly MyPullRow[] }[]
+  paging: Paging
+}
+
 /** A record that counts only when its time has come (REC-3). */
 export interface SleepingRecord {
   uri: string

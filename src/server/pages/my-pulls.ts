@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { pagePullsOf } from '../../indexer/read.ts'
+import { pullParts } from '../../queue/answers/rows.ts'
+import { myPullGroups, titleWords } from '../../queue/words/pages.ts'
+import type { MyPullRow, MyPullsPage } from '../../views/models.ts'
+import { withQuery } from '../../views/paths.ts'
+import { sendToLogIn } from '../auth/to-log-in.ts'
+import { frameOf } from '../http/frame.ts'
+import { visitOf } from '../http/visit.ts'
+import { namesOf } from '../names.ts'
+import type { PageContext } from './context.ts'
+import { answerContext, type Located, locatePullAt } from './locate.ts'
+import { sendHtml } from './send.ts'
+
+const PAGE = 50
+
+interface Query {
+  state?: 'open' | 'closed' | 'merged'
+  cursor?: string
+}
+
+const query = {
+  type: 'object',
+  properties: {
+    state: { type: 'string', enum: ['open', 'closed', 'merged'] },
+    cursor: { type: 'string', maxLength: 512 },
+  },
+} as const
+
+/** Everything that whoever is logged in has opened, over all repositories, and where each stands. */
+export function addMyPulls(app: FastifyInstance, ctx: PageContext): void {
+  app.get<{ Querystring: Query }>('/pulls', { schema: { querystring: query } }, (request, reply) => {
+    const viewer = visitOf(request).session?.did
+    if (viewer === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
+    return sendHtml(reply, ctx.renderer.renderPage('my-pulls', myPulls(ctx, request, viewer, request.query)))
+  })
+}
+
+function myPulls(ctx: PageContext, request: FastifyRequest, viewer: string, asked: Query): MyPullsPage {
+  const state = asked.state ?? 'open'
+  const listed = pagePullsOf(ctx.database, {
+    author: viewer,
+    settled: state !== 'open',
+    limit: PAGE,
+    ...(asked.cursor === undefined ? {} : { cursor: asked.cursor }),
+  })
+  const asking = new Map<string, ReturnType<typeof answerContext>>()
+  const askingOf = (at: Located) => {
+    const known = asking.get(at.row.uri) ?? answerContext(ctx, at, viewer)
+    asking.set(at.row.uri, known)
+    return known
+  }
+  const rows = listed.items.flatMap((uri): MyPullRow[] => {
+    const at = locatePullAt(ctx, uri)
+    if (at === undefined || at.pull.state !== state) return []
+    return [{ repo: at.head, ...pullParts(at.view, at.pull, askingOf(at)) }]
+  })
+  const groups = myPullGroups(state).map(({ title, holds }) => ({ title, pulls: rows.filter(({ standing }) => holds(standing.kind)) }))
+  return {
+    frame: {
+      ...frameOf(ctx, request, { title: titleWords({ key: 'my-pulls' }), description: 'Where your pulls stand.' }),
+      names: namesOf(ctx.database),
+    },
+    state,
+    groups: groups.filter(({ pulls }) => pulls.length > 0),
+    paging: {
+      from: rows.length === 0 ? 0 : 1,
+      to: rows.length,
+      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined }),
+      later: listed.cursor === undefined ? undefined : withQuery(request.url, { cursor: listed.cursor }),
+    },
+  }
+}
