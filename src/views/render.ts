@@ -11,9 +11,11 @@ import type {
   ConfirmLeavePage,
   ErrorPage,
   Frame,
+  HelpPage,
   HomePage,
   LoginContinuePage,
   LoginPage,
+  MyPullsPage,
   NotFoundPage,
   PullPage,
   QueuePage,
@@ -42,6 +44,8 @@ export interface PageModels {
   'repo-settings-accept': RepoSettingsAcceptPage
   'not-found': NotFoundPage
   error: ErrorPage
+  help: HelpPage
+  'my-pulls': MyPullsPage
   refused: RefusedPage
 }
 
