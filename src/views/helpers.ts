@@ -77,6 +77,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     accountHref: paths.accountPath,
     repositoryHref: paths.repositoryPath,
     queueOf: paths.queuePath,
+    pullOf: paths.pullPath,
     query: paths.withQuery,
     login: paths.loginPath,
     part: encodeURIComponent,
