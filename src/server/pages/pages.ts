@@ -6,7 +6,9 @@ import { createPageContext } from './create.ts'
 import { addEvents } from './events.ts'
 import { addFeed } from './feed.ts'
 import { addFormAddresses } from './form-addresses.ts'
+import { addHelp } from './help.ts'
 import { addHomePage } from './home-page.ts'
+import { addMyPulls } from './my-pulls.ts'
 import { addPullActions } from './pull-actions.ts'
 import { addPullChanges } from './pull-changes.ts'
 import { addPullPage } from './pull-page.ts'
@@ -20,6 +22,8 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   const pages = createPageContext(ctx)
   addEvents(app, pages)
   addHomePage(app, pages)
+  addMyPulls(app, pages)
+  addHelp(app, pages)
   addSettings(app, ctx)
   addRepositoryPage(app, pages)
   addRepoSettings(app, pages)
