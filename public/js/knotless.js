@@ -1,4 +1,4 @@
-// Small jobs that HTML cannot do: times that tick in the reader's zone, a page that says when it is stale, a menu that closes.
+// Small jobs that HTML cannot do: times that tick in the reader's zone, details that stay open, a menu that closes.
 const started = performance.now()
 const served = Date.parse(document.documentElement.dataset.now)
 // The server's clock: a wrong clock here changes nothing.
@@ -40,7 +40,8 @@ function head() {
   const said = document.getElementById('news')?.dataset
   if (!said) return
   document.title = said.title
-  document.getElementById('queued').textContent = said.queued
+  const queued = document.getElementById('queued')
+  if (queued) queued.textContent = said.queued
   const waiting = document.getElementById('n-waiting')
   if (waiting) waiting.textContent = said.waiting
 }
@@ -48,37 +49,13 @@ document.addEventListener('htmx:after:swap', () => {
   tick()
   head()
 })
+document.addEventListener('tick', tick)
 document.getElementById('zone').textContent = 'Times are shown in your time zone.'
 
-/** Shows the notice after 50 s without a word from the stream, or 4 s after an error, and hides it at the next word. */
-function watch(live, stale) {
-  let heard = now()
-  let lost = false
-  const on = (names, listener) => {
-    for (const name of names) live.addEventListener(name, listener)
-  }
-  on(['htmx:sse:after:connection', 'changed', 'beat'], () => {
-    heard = now()
-    lost = false
-  })
-  on(['htmx:sse:error', 'htmx:sse:close', 'htmx:error', 'htmx:response:error'], () => {
-    lost = true
-  })
-  setInterval(() => {
-    if (document.hidden) return
-    const show = now() - heard > (lost ? 4000 : 50000)
-    if (show === !stale.hidden) return
-    stale.hidden = !show
-    if (!show) return
-    const iso = new Date(heard).toISOString()
-    stale.innerHTML = `<b>Connection lost.</b> This page is as it was at <time datetime="${iso}" data-t="clock"></time>, <time datetime="${iso}" data-t="ago"></time>. Trying again; <a href="">reload now</a>.`
-    tick()
-  }, 1000)
-  // A first connection that fails is not tried again by the extension.
-  setInterval(() => {
-    if (lost && !document.hidden) live.dispatchEvent(new Event('again'))
-  }, 5000)
-}
+// What the reader opened or closed stays so, whatever the server sends.
+window.htmx?.registerExtension('kept', {
+  htmx_before_morph_attr: (element, { attrName }) => !(attrName === 'open' && element.matches('details')),
+})
 
 // A form that nobody answers says so; the next answer takes the notice away with the region it is in.
 document.addEventListener('htmx:error', event => {
@@ -87,10 +64,6 @@ document.addEventListener('htmx:error', event => {
   notice.role = 'alert'
   notice.hidden = false
 })
-
-const live = document.getElementById('live')
-const stale = document.getElementById('stale')
-if (live && stale) watch(live, stale)
 
 const menus = () => document.querySelectorAll('details.menu[open]')
 for (const leaving of ['click', 'focusin']) {

@@ -31,6 +31,8 @@ export interface Config {
   trustProxy: readonly string[]
   /** Requests per minute and address. */
   limits: { requests: number; writes: number; logIns: number }
+  /** Event streams open at once, in all and to one address. */
+  streams: { all: number; perAddress: number }
   /** Git over HTTP: programs that run at once, in all and for one address; bytes of one push's pack; milliseconds without a byte. */
   git: { processes: number; perAddress: number; pushBytes: number; idleMs: number }
   logLevel: string
@@ -57,6 +59,7 @@ const wants = {
   KNOTLESS_STALL_AFTER: 'minutes, 1 or more',
   KNOTLESS_TRUST_PROXY: 'addresses of the proxies in front of the server, separated by commas',
   KNOTLESS_RATE_LIMIT: 'requests per minute and address, 10 or more',
+  KNOTLESS_STREAMS: 'event streams of pages open at once, from 20 to 1000000',
   KNOTLESS_GIT_PROCESSES: 'clones, fetches and pushes served at once, from 2 to 1000',
   KNOTLESS_GIT_IDLE: 'seconds without a byte after which a git client is cut off, from 1 to 3600',
   KNOTLESS_PUSH_MIB: 'mebibytes that one push may bring, from 1 to 2048',
@@ -84,6 +87,7 @@ const shape = z.object({
     .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6(), z.literal('loopback')])))
     .optional(),
   KNOTLESS_RATE_LIMIT: perMinute.default(3_000),
+  KNOTLESS_STREAMS: count(20, 1_000_000).default(4_000),
   KNOTLESS_GIT_PROCESSES: count(2, 1_000).default(16),
   KNOTLESS_GIT_IDLE: count(1, 3_600).default(60),
   KNOTLESS_PUSH_MIB: count(1, 2_048).default(2_048),
@@ -143,6 +147,7 @@ function configOf(values: z.output<typeof shape>, url: URL, loopback: boolean): 
       writes: Math.max(5, Math.floor(values.KNOTLESS_RATE_LIMIT / 50)),
       logIns: Math.max(5, Math.floor(values.KNOTLESS_RATE_LIMIT / 50)),
     },
+    streams: { all: values.KNOTLESS_STREAMS, perAddress: Math.max(20, Math.floor(values.KNOTLESS_STREAMS / 20)) },
     git: {
       processes: values.KNOTLESS_GIT_PROCESSES,
       perAddress: Math.max(2, Math.floor(values.KNOTLESS_GIT_PROCESSES / 2)),

@@ -5,20 +5,17 @@ import { join, resolve } from 'node:path'
 const root = resolve(import.meta.dirname, '../..')
 
 /**
- * Served files by the name they have under `/static/`: our own from public/, the others from the packages they come in. htmx and its event
- * stream are one file: htmx starts as soon as its script ended, and would pass the stream over if that were still on its way.
+ * Served files by the name they have under `/static/`: our own from public/, the others from the packages they come in.
  */
 const files: Readonly<Record<string, { from: readonly string[]; type: string }>> = {
   'css/knotless.css': { from: ['public/css/knotless.css'], type: 'text/css; charset=utf-8' },
   'js/knotless.js': { from: ['public/js/knotless.js'], type: 'text/javascript; charset=utf-8' },
+  'js/live.js': { from: ['public/js/live.js'], type: 'text/javascript; charset=utf-8' },
   'img/mark.svg': { from: ['public/img/mark.svg'], type: 'image/svg+xml' },
   'sprite.svg': { from: ['public/sprite.svg'], type: 'image/svg+xml' },
   'favicon.ico': { from: ['public/favicon.ico'], type: 'image/x-icon' },
   'vendor/pico.min.css': { from: ['node_modules/@picocss/pico/css/pico.min.css'], type: 'text/css; charset=utf-8' },
-  'vendor/htmx.js': {
-    from: ['node_modules/htmx.org/dist/htmx.min.js', 'node_modules/htmx.org/dist/ext/hx-sse.min.js'],
-    type: 'text/javascript; charset=utf-8',
-  },
+  'vendor/htmx.js': { from: ['node_modules/htmx.org/dist/htmx.min.js'], type: 'text/javascript; charset=utf-8' },
 }
 
 /** A file that pages refer to. */

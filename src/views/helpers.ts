@@ -7,14 +7,17 @@ import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
 import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
+import { plainLine } from './ansi.ts'
 import { type Asset, assetUrl } from './assets.ts'
 import { boxAct, boxPlace, inFlight, mergesNow } from './boxes.ts'
 import { diffBlock, foldedWhy } from './diffs.ts'
 import { Html, html } from './html.ts'
 import * as labels from './labels.ts'
+import { logBlock } from './logs.ts'
 import type { Account, BoxWords, Frame, Instant, RefusalWords, RepoHead, TimeForm, Words } from './models.ts'
 import * as paths from './paths.ts'
 import { type PhraseContext, who, wordsHtml, wordsText } from './phrases.ts'
+import { regionMark } from './regions.ts'
 import { rowTexts } from './rows.ts'
 import { millis, timeElement } from './times.ts'
 import { clip } from './titles.ts'
@@ -43,7 +46,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
   const asset = (name: string) => assetUrl(kit.assets, name)
   const sprite = asset('sprite.svg')
   const repoHref = repo === undefined ? '/' : paths.repositoryPath(repo.owner, repo.name)
-  const here = paths.withQuery(frame.path, { part: undefined, seen: undefined })
+  const here = paths.withQuery(frame.path, { have: undefined, seen: undefined })
 
   const pullPath = (author: Account, uri: string) => (repo === undefined ? '/' : paths.pullPathIn(repoHref, author, uri))
   const context: PhraseContext = {
@@ -96,6 +99,9 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     notIsolated: notIsolatedWords,
     unanswered: liveWords({ key: 'unanswered' }),
     diff: diffBlock,
+    log: logBlock,
+    /** What a program printed, without its orders to a terminal. */
+    output: (text: string) => text.split('\n').map(plainLine).join('\n'),
     empty: emptyWords,
     errorPage: errorPageWords,
     logLive: logNotes.live,
@@ -105,6 +111,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     repoHref,
     repoName: repo === undefined ? '' : `${paths.accountName(repo.owner)}/${repo.name}`,
     queueHref: (branch: string) => (repo === undefined ? '/' : paths.queuePath(repo.owner, repo.name, branch)),
+    batchHref: (tip: string) => paths.batchPathIn(repoHref, tip),
     pullHref: (pull: { author: Account; uri: string }) => pullPath(pull.author, pull.uri),
     memberHref: (member: { pull: string; author?: Account | undefined }) =>
       member.author === undefined ? context.pullHref(member.pull) : pullPath(member.author, member.pull),
@@ -128,12 +135,14 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
       return accounts.length === 0 ? 'none' : html`${shown}${accounts.length > most ? ` and ${accounts.length - most} more` : ''}`
     },
     refusal: (of: RefusalWords | undefined) => (of === undefined ? '' : html`${words(of.message)} ${words(of.advice)}`),
-    /** A live region asks for itself again when the stream says so. */
+    /**
+     * Makes an element a live region: the page asks for it again when something changed. `more` is sent along, as the version that a list was
+     * made from. The element is the root of the template `<page>/<part>`.
+     */
     live: (part: string, more: Record<string, string | number> = {}) => {
       if (frame.live === undefined) return ''
-      const query = Object.fromEntries(Object.entries(more).map(([key, value]) => [key, String(value)]))
-      const href = paths.withQuery(here, { every: undefined, part, ...query })
-      return html` hx-get="${href}" hx-trigger="changed from:#live throttle:500ms"`
+      const mark = Object.entries(regionMark(part, more)).map(([key, value]) => html` ${key}="${value}"`)
+      return html`${mark}`
     },
     boxSince: (box: BoxWords) => {
       if (box.since === undefined) return undefined

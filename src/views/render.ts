@@ -8,6 +8,7 @@ import { escapeValue, type Html } from './html.ts'
 import { createMarkdown } from './markdown.ts'
 import type {
   CheckPage,
+  ConfirmChangePage,
   ConfirmLeavePage,
   ErrorPage,
   Frame,
@@ -27,6 +28,7 @@ import type {
   RepositoryPage,
   SettingsPage,
 } from './models.ts'
+import { readHave, signatureOf, signed, swapOf } from './regions.ts'
 
 /** The model of each page by its name. */
 export interface PageModels {
@@ -36,6 +38,7 @@ export interface PageModels {
   pull: PullPage
   check: CheckPage
   'confirm-leave': ConfirmLeavePage
+  'confirm-change': ConfirmChangePage
   login: LoginPage
   'login-continue': LoginContinuePage
   settings: SettingsPage
@@ -49,18 +52,18 @@ export interface PageModels {
   refused: RefusedPage
 }
 
-/** The regions of each live page that are fetched by themselves (`?part=`). */
+/** The regions of each live page: a page asks for those that changed by `?have=`, and the answer to a form by script is one of them. */
 export interface PageParts {
   queue: 'health' | 'news' | 'flight' | 'waiting' | 'ejected' | 'landed' | 'figures'
   pull: 'under' | 'news' | 'box' | 'timeline' | 'checks'
-  check: 'news' | 'result' | 'log'
+  check: 'news' | 'result' | 'failed' | 'log'
 }
 
-/** The same as a table, for reading `?part=`. */
+/** The same as a table. */
 export const pageParts: { readonly [N in keyof PageParts]: readonly PageParts[N][] } = {
   queue: ['health', 'news', 'flight', 'waiting', 'ejected', 'landed', 'figures'],
   pull: ['under', 'news', 'box', 'timeline', 'checks'],
-  check: ['news', 'result', 'log'],
+  check: ['news', 'result', 'failed', 'log'],
 }
 
 export interface Renderer {
@@ -70,6 +73,11 @@ export interface Renderer {
   renderPage<N extends keyof PageModels>(name: N, model: PageModels[N]): string
   /** One region of a live page, with its outer element. `box` is also the answer to Add and Leave by script. */
   renderPart<N extends keyof PageParts>(name: N, part: PageParts[N], model: PageModels[N]): string
+  /**
+   * The regions of a live page that differ from those that a reader has, each for its place in the page. `have` is what the page says of them, as
+   * `health.x4Gh_2aB,waiting.0Kd31-zz`; what it does not name it does not get. Empty when nothing differs.
+   */
+  renderChanges<N extends keyof PageParts>(name: N, model: PageModels[N], have: string): string
 }
 
 const views = join(import.meta.dirname, 'templates')
@@ -87,6 +95,9 @@ function compile(development: boolean): Eta {
     const file = join(entry.parentPath, entry.name)
     eta.loadTemplate(`@${relative(views, file).slice(0, -4)}`, readFileSync(file, 'utf8'))
   }
+  // Each region is a template of its own, and signed as it leaves it: alone as well as within its page.
+  const plainly = eta.render.bind(eta)
+  eta.render = (template, data, meta) => signed(plainly(template, data, meta))
   return eta
 }
 
@@ -108,10 +119,21 @@ export function createRenderer(options: { development?: boolean } = {}): Rendere
   const kit: Kit = { assets: loadAssets(), markdown: remembered(createMarkdown()) }
   const render = (template: string, model: { frame: Frame; repo?: RepoHead | undefined }) =>
     eta.render(template, { m: model, h: createHelpers(kit, model.frame, model.repo) })
+  // All live pages say their news in the same words.
+  const renderPart: Renderer['renderPart'] = (name, part, model) => render(part === 'news' ? '@parts/news' : `@${name}/${part}`, model)
   return {
     assets: kit.assets,
     renderPage: (name, model) => render(`@${name}`, model),
-    // All live pages say their news in the same words.
-    renderPart: (name, part, model) => render(part === 'news' ? '@parts/news' : `@${name}/${part}`, model),
+    renderPart,
+    renderChanges(name, model, have) {
+      const had = readHave(have)
+      const parts: readonly PageParts[typeof name][] = pageParts[name]
+      return parts
+        .filter(part => had.has(part))
+        .map(part => ({ part, html: renderPart(name, part, model) }))
+        .filter(({ part, html }) => signatureOf(html) !== had.get(part))
+        .map(({ part, html }) => swapOf(part, html))
+        .join('\n')
+    },
   }
 }

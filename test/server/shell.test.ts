@@ -65,6 +65,7 @@ test('when the 500 page breaks too, plain text with the number is left', async (
           throw new Error('secret in the message')
         },
         renderPart: () => '',
+        renderChanges: () => '',
         assets: new Map(),
       },
     },

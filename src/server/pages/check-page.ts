@@ -1,22 +1,23 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkAt } from '../../indexer/read.ts'
 import { checkView } from '../../queue/answers/parts.ts'
 import { isGoing, millis, type Run, runState } from '../../queue/runs.ts'
 import type { RepositoryView } from '../../queue/view.ts'
-import { ranOn, runResult, runTimes } from '../../queue/words/check-page.ts'
+import { ranOn, runResult, runTimes, testsSay } from '../../queue/words/check-page.ts'
 import { runLabels } from '../../queue/words/labels.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import type { CheckPage } from '../../views/models.ts'
 import { accountName, checkPathIn, repositoryPath } from '../../views/paths.ts'
-import { type PageParts, pageParts } from '../../views/render.ts'
 import { frameOf } from '../http/frame.ts'
-import { logModel, wholeLog } from './check-log.ts'
+import { failedModel } from './check-failed.ts'
+import { logModel, readLog, wholeLog } from './check-log.ts'
 import type { PageContext } from './context.ts'
-import { streamChanges } from './events.ts'
+import { eventsPath } from './events.ts'
 import { accountOf, type Located, locate, type RepoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { sendHtml, sendMissing } from './send.ts'
+import { haveQuery, sendLive, sendMissing } from './send.ts'
 
 interface CheckParams extends RepoParams {
   runner: string
@@ -38,16 +39,14 @@ const params = {
 } as const
 
 interface Query {
-  part?: PageParts['check']
+  have?: string
   from?: number
 }
 
 const query = {
   type: 'object',
-  properties: { part: { type: 'string', enum: pageParts.check }, from: { type: 'integer', minimum: 1, maximum: 100_000_000 } },
+  properties: { ...haveQuery, from: { type: 'integer', minimum: 1, maximum: 100_000_000 } },
 } as const
-
-const seenQuery = { type: 'object', properties: { seen: { type: 'integer', minimum: 0 } } } as const
 
 /** The page of one run with its log, live while it goes on; and the log as text. */
 export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
@@ -55,9 +54,8 @@ export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Params: CheckParams; Querystring: Query }>(path, { schema: { params, querystring: query } }, async (request, reply) => {
     const at = locateRun(ctx, request.params)
     if (at === undefined) return sendNoRun(ctx, request, reply)
-    const { part, from } = request.query
-    const model = await checkModel(ctx, request, at, from)
-    return sendHtml(reply, part === undefined ? ctx.renderer.renderPage('check', model) : ctx.renderer.renderPart('check', part, model))
+    const { have, from } = request.query
+    return sendLive(ctx, request, reply, 'check', await checkModel(ctx, request, at, from), { have })
   })
 
   app.get<{ Params: CheckParams }>(`${path}/log`, { schema: { params } }, async (request, reply) => {
@@ -65,22 +63,12 @@ export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
     if (at === undefined) return sendNoRun(ctx, request, reply)
     const log = await wholeLog(ctx, at.run)
     // STO-5: text, whatever the runner's server took it for.
-    return reply
+    reply
       .code(log.ok ? 200 : 404)
       .type('text/plain; charset=utf-8')
       .header('cache-control', 'no-store')
-      .send(log.text)
+    return reply.send(typeof log.text === 'string' ? log.text : Readable.from(log.text))
   })
-
-  app.get<{ Params: CheckParams; Querystring: { seen?: number } }>(
-    `${path}/events`,
-    { schema: { params, querystring: seenQuery } },
-    (request, reply) => {
-      const at = locateRun(ctx, request.params)
-      if (at === undefined) return sendNoRun(ctx, request, reply)
-      return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version, seen: request.query.seen, check: at.run.uri })
-    },
-  )
 }
 
 function sendNoRun(ctx: PageContext, request: FastifyRequest<{ Params: CheckParams }>, reply: FastifyReply): FastifyReply {
@@ -104,9 +92,9 @@ function isOf(view: RepositoryView, { did, value }: Run): boolean {
   return addresses.includes(value.repo) && (roles.namedRunner(did) || roles.mayMerge(did) || former)
 }
 
-/** A runner's summary says how it ended in the same words, and more. */
-function summaryOf(summary: string | undefined, bold: string): Partial<Pick<CheckPage, 'says' | 'more'>> {
-  return summary?.startsWith(`${bold} `) === true ? { says: summary.slice(bold.length) } : { more: summary }
+/** A runner's summary says how it ended in the same words, and more; what a report says is more yet, and stands before it. */
+function summaryOf(summary: string | undefined, bold: string, tests: unknown): Partial<Pick<CheckPage, 'says' | 'more'>> {
+  return summary?.startsWith(`${bold} `) === true && tests === undefined ? { says: summary.slice(bold.length) } : { more: summary }
 }
 
 async function checkModel(ctx: PageContext, request: FastifyRequest, at: LocatedRun, from: number | undefined): Promise<CheckPage> {
@@ -115,25 +103,29 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
   const now = ctx.now()
   const state = runState(value)
   const { tone, icon, word } = runLabels[state]
+  const read = await readLog(ctx, run)
+  const failed = await failedModel(ctx, run, read, path)
   const parts = {
     state,
     filedAt: millis(value.createdAt) ?? run.seenAt,
     startedAt: millis(value.startedAt),
     finishedAt: millis(value.finishedAt),
     cause: value.cause,
+    tests: failed.tests,
   }
   const result = runResult(parts)
   const branch = value.ref.replace(/^refs\/heads\//, '')
   const repo = `${accountName(head.owner)}/${head.name}`
   const pull = value.pull === undefined ? undefined : view.pulls.get(value.pull)?.pull
-  const log = await logModel(ctx, run, { from, path })
+  const log = await logModel(ctx, run, read, { from, path, bad: failed.bad })
   const isLive = isGoing(value) || log.live
   return {
     frame: {
       ...frameOf(ctx, request, {
         title: titleWords({ key: 'log', workflow: value.workflow, label: word, size: value.batch?.length, repo }),
         description: `${result.bold}${plain(result.says, now, names)}`,
-        ...(isLive ? { live: `${path}/events?seen=${at.version}` } : {}),
+        alternateJson: `/xrpc/dev.knotless.listChecks?repo=${encodeURIComponent(at.row.uri)}&commit=${value.commit}`,
+        ...(isLive ? { live: eventsPath({ of: at.row.uri, version: at.version }, { of: run.uri, version: 0 }) } : {}),
       }),
       names,
     },
@@ -144,16 +136,15 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
       value.pull === undefined || value.batch !== undefined
         ? undefined
         : { uri: value.pull, title: pull?.value.title, author: pull && { did: pull.did, handle: names(pull.did) } },
-    batch: value.batch && {
-      size: value.batch.length,
-      inFlight: view.branches.get(branch)?.batches.some(batch => batch.tip === value.commit) === true,
-    },
+    batch: value.batch && { size: value.batch.length, tip: value.commit },
     ran: ranOn(value.commit, value.baseCommit),
     tone,
     icon,
     ...result,
-    ...summaryOf(value.summary, result.bold),
+    ...summaryOf(value.summary, result.bold, (failed.tests?.failures ?? 0) > 0 ? failed.tests : undefined),
     times: runTimes(parts, now),
+    tests: testsSay(failed.tests, (value.retried ?? []).map(({ test }) => test)),
+    failed: failed.model,
     log,
   }
 }

@@ -3,9 +3,11 @@ import type { ActionContext } from '../actions/context.ts'
 import type { LateReruns } from '../actions/rerun-pull.ts'
 import type { Context } from '../context.ts'
 import type { Logs } from '../logs/logs.ts'
+import type { Reports } from '../logs/reports.ts'
 import type { Changes } from './changes.ts'
 import type { PageCache } from './page-cache.ts'
 import type { ShownOrders } from './shown-orders.ts'
+import type { Streams } from './streams.ts'
 
 /** What pages take beside the server's context. */
 export interface PageContext extends Context {
@@ -14,8 +16,8 @@ export interface PageContext extends Context {
   readonly changes: Changes
   readonly pageCache: PageCache
   readonly logs: Logs
+  readonly reports: Reports
   readonly lateReruns: LateReruns
   readonly shownOrders: ShownOrders
-  /** Tells of every change to what is known about a repository, until the returned function is called. */
-  onChanged(listener: (change: { repo: string; version: number }) => void): () => void
+  readonly streams: Streams
 }

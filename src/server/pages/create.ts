@@ -1,34 +1,34 @@
+import { join } from 'node:path'
 import { versionOf } from '../../indexer/read.ts'
 import { createActions } from '../actions/create.ts'
 import { createLateReruns } from '../actions/rerun-pull.ts'
 import type { Context } from '../context.ts'
 import { createLogs } from '../logs/logs.ts'
+import { createReports } from '../logs/reports.ts'
 import { createChanges } from './changes.ts'
 import type { PageContext } from './context.ts'
 import { createPageCache } from './page-cache.ts'
 import { createShownOrders } from './shown-orders.ts'
+import { createStreams } from './streams.ts'
 
 /** What pages need, over the server's context. */
 export function createPageContext(ctx: Context): PageContext {
   const pageCache = createPageCache(repo => versionOf(ctx.database, repo))
   // A pass changes what pages say and no record: they are made anew, of the same version.
   ctx.passes.onChanged(repo => pageCache.forget(repo))
+  const streams = createStreams({ most: ctx.config.streams })
+  ctx.indexer.onChanged(({ repo, version }) => streams.changed({ of: repo, version }))
+  ctx.passes.onChanged(repo => streams.changed({ of: repo, version: versionOf(ctx.database, repo) }))
+  ctx.liveLogs.onGrown(check => streams.changed({ of: check, version: 0 }))
   return {
     ...ctx,
     actions: createActions(ctx),
     changes: createChanges(ctx.mirrors),
     pageCache,
     lateReruns: createLateReruns(),
-    logs: createLogs({ reader: ctx.reader }),
+    logs: createLogs({ reader: ctx.reader, folder: join(ctx.config.dataDir, 'logs') }),
+    reports: createReports({ reader: ctx.reader }),
     shownOrders: createShownOrders(),
-    onChanged(listener) {
-      const ends = [
-        ctx.indexer.onChanged(listener),
-        ctx.passes.onChanged(repo => listener({ repo, version: versionOf(ctx.database, repo) })),
-      ]
-      return () => {
-        for (const end of ends) end()
-      }
-    },
+    streams,
   }
 }

@@ -1,64 +1,59 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import { parseAtUri } from '../../atproto/ids.ts'
+import { versionOf } from '../../indexer/read.ts'
 import type { PageContext } from './context.ts'
+import type { Topic } from './streams.ts'
 
-/** Streams open at once, in all and from one address. */
-const MOST_STREAMS = 4_000
-const MOST_PER_ADDRESS = 200
-/** A beat tells a page that the connection lives, in milliseconds. */
-const BEAT_MS = 20_000
+/** What all tabs of one browser may watch over one stream. */
+const MOST_TOPICS = 24
 
-/** What a page watches: a repository, at the version that it has, and the version that the page was made from. */
-export interface Watched {
-  repo: string
-  version: number
-  seen?: number | undefined
-  /** A run whose output is watched as well. */
-  check?: string | undefined
+const query = {
+  type: 'object',
+  properties: { of: { type: 'array', items: { type: 'string', maxLength: 600 }, minItems: 1, maxItems: MOST_TOPICS } },
+  required: ['of'],
+} as const
+
+/** The address of the stream for a page that shows these. */
+export function eventsPath(...topics: readonly Topic[]): string {
+  const query = new URLSearchParams()
+  for (const { of, version } of topics) query.append('of', `${of}@${version}`)
+  return `/events?${query}`
 }
 
-const open = new WeakMap<PageContext, Map<string, number>>()
-
 /**
- * Opens the event stream of a page: `changed` with the version of what is known about the repository, at once where the page is of another, and at
- * each change, and a `beat` in between. What changed is not in it: the page asks for its regions again.
+ * The event stream: `changed` with what is of another version now, at once where the reader has an older one, and a `beat` in between. What changed
+ * is not in it: the page asks for its regions again. All that is here is public, so that it looks at no cookie.
  */
-export function streamChanges(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, of: Watched): FastifyReply {
-  // An answer without a body that never ends would hold up whatever comes next on its connection.
-  if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send()
-  const streams = open.get(ctx) ?? new Map<string, number>()
-  open.set(ctx, streams)
-  const mine = streams.get(request.ip) ?? 0
-  const all = [...streams.values()].reduce((sum, count) => sum + count, 0)
-  if (all >= MOST_STREAMS || mine >= MOST_PER_ADDRESS) return reply.code(503).header('retry-after', '30').send()
-  streams.set(request.ip, mine + 1)
+export function addEvents(app: FastifyInstance, ctx: PageContext): void {
+  app.get<{ Querystring: { of: string[] } }>('/events', { schema: { querystring: query } }, (request, reply) => {
+    const topics = request.query.of.flatMap(readTopic)
+    if (topics.length === 0) return reply.code(404).header('cache-control', 'no-store').send()
+    // An answer without a body that never ends would hold up whatever comes next on its connection.
+    if (request.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').header('cache-control', 'no-store').send()
+    const { raw } = reply
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
+    const known = topics.map(topic => ({ ...topic, version: nowOf(ctx, topic) }))
+    if (!ctx.streams.open(raw, request.ip, known))
+      return reply
+        .code(503)
+        .header('retry-after', '30')
+        .type('text/plain; charset=utf-8')
+        .send('As many watch as may: ask again in 30 s.\n')
+    reply.hijack()
+    for (const [at, { of, version }] of known.entries())
+      if (topics[at]?.version !== version) raw.write(`id: ${version}\nevent: changed\ndata: ${of}@${version}\n\n`)
+    return reply
+  })
+}
 
-  const { raw } = reply
-  reply.hijack()
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
-  raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-  // A reader that does not keep up misses beats and changes: the next one it gets is as good.
-  const send = (text: string) => {
-    if (!raw.writableNeedDrain && !raw.destroyed) raw.write(text)
-  }
-  const changed = (version: number) => send(`id: ${version}\nevent: changed\ndata: ${version}\n\n`)
-  const stop = ctx.onChanged(change => {
-    if (change.repo !== of.repo) return
-    version = change.version
-    changed(version)
-  })
-  let { version } = of
-  const stopLog = ctx.liveLogs.onGrown(check => {
-    if (check === of.check) changed(version)
-  })
-  const beat = setInterval(() => send('event: beat\ndata: \n\n'), BEAT_MS)
-  raw.on('close', () => {
-    clearInterval(beat)
-    stop()
-    stopLog()
-    const left = (streams.get(request.ip) ?? 1) - 1
-    if (left > 0) streams.set(request.ip, left)
-    else streams.delete(request.ip)
-  })
-  if (of.seen !== of.version) changed(of.version)
-  return reply
+function readTopic(text: string): Topic[] {
+  const [, of, version] = /^(.+)@(\d{1,15})$/.exec(text) ?? []
+  const uri = parseAtUri(of)
+  const watched = uri?.collection === 'dev.knotless.repo' || uri?.collection === 'dev.knotless.check'
+  return of !== undefined && watched ? [{ of, version: Number(version) }] : []
+}
+
+/** Runs have no versions. */
+function nowOf(ctx: PageContext, { of }: Topic): number {
+  return of.includes('/dev.knotless.repo/') ? versionOf(ctx.database, of) : 0
 }

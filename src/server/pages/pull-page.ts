@@ -6,31 +6,29 @@ import { pullParts } from '../../queue/answers/rows.ts'
 import { pullNews } from '../../queue/news.ts'
 import { batchOf } from '../../queue/places.ts'
 import { timeline } from '../../queue/timeline.ts'
-import type { PullView } from '../../queue/view.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import { askedAgain, rerunRight, rerunRightRefused } from '../../queue/words/rerun.ts'
 import type { Again, PullPage } from '../../views/models.ts'
-import { accountName, pullPath, withQuery } from '../../views/paths.ts'
-import { type PageParts, pageParts } from '../../views/render.ts'
+import { accountName, withQuery } from '../../views/paths.ts'
+import type { PageParts } from '../../views/render.ts'
 import { judgeRerun } from '../actions/rerun-pull.ts'
 import { serverName } from '../actions/server-name.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
-import { streamChanges } from './events.ts'
-import { answerContext, type Located, locatePull, type RepoParams } from './locate.ts'
+import { eventsPath } from './events.ts'
+import { answerContext, locatePull, type RepoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
 import { boxModel, type Tried } from './merge-box.ts'
-import { sendHtml, sendMissing } from './send.ts'
+import { cameBackFor, changeNamed, changingModel } from './pull-changing.ts'
+import { type LocatedPull, pathOf } from './pull-path.ts'
+import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
 
 export interface PullParams extends RepoParams {
   author: string
   key: string
 }
-
-/** A pull as a page is about it. */
-export type LocatedPull = Located & { pull: PullView }
 
 export const pullParams = {
   type: 'object',
@@ -44,26 +42,27 @@ export const pullParams = {
 } as const
 
 interface Query {
-  part?: PageParts['pull']
+  have?: string
   every?: number
   /** Runs were asked for again. */
   again?: string | undefined
   /** What came of asking for the right to do so. */
   right?: string | undefined
+  /** The change of the pull that a right was asked for. */
+  wants?: string | undefined
 }
 
 const word = { type: 'string', maxLength: 32 } as const
 const query = {
   type: 'object',
   properties: {
-    part: { type: 'string', enum: pageParts.pull },
+    ...haveQuery,
     every: { type: 'integer', minimum: 10, maximum: 3_600 },
     again: word,
     right: word,
+    wants: word,
   },
 } as const
-
-const seenQuery = { type: 'object', properties: { seen: { type: 'integer', minimum: 0 } } } as const
 
 /** The page of one pull, live. */
 export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
@@ -71,21 +70,13 @@ export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
     '/:owner/:name/pulls/:author/:key',
     { schema: { params: pullParams, querystring: query } },
     async (request, reply) => {
+      if (sendKept(ctx, request, reply)) return reply
       const at = locatePull(ctx, request.params)
       if (at === undefined) return sendNoPull(ctx, request, reply)
-      const { part, again, right } = request.query
-      const model = await pullModel(ctx, request, at, { again: await againOf(ctx, request, at, { again, right }) }, part)
-      return sendHtml(reply, part === undefined ? ctx.renderer.renderPage('pull', model) : ctx.renderer.renderPart('pull', part, model))
-    },
-  )
-
-  app.get<{ Params: PullParams; Querystring: { seen?: number } }>(
-    '/:owner/:name/pulls/:author/:key/events',
-    { schema: { params: pullParams, querystring: seenQuery } },
-    (request, reply) => {
-      const at = locatePull(ctx, request.params)
-      if (at === undefined) return sendNoPull(ctx, request, reply)
-      return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version, seen: request.query.seen })
+      const { have } = request.query
+      const tried = await cameBack(ctx, request, at, request.query)
+      const model = await pullModel(ctx, request, at, tried, have === undefined ? undefined : 'changed')
+      return sendLive(ctx, request, reply, 'pull', model, { have, of: { repo: at.row.uri, version: at.version } })
     },
   )
 }
@@ -96,12 +87,19 @@ export function sendNoPull(ctx: PageContext, request: FastifyRequest<{ Params: P
   return sendMissing(ctx, request, reply, lookedFor.pull(author, key))
 }
 
-/** What a page says of runs that were asked for again, by its address. */
-async function againOf(ctx: PageContext, request: FastifyRequest, at: LocatedPull, { again, right }: Pick<Query, 'again' | 'right'>) {
+/** What a page says, by its address, of runs that were asked for again, and to whoever comes back from granting a right. */
+async function cameBack(
+  ctx: PageContext,
+  request: FastifyRequest,
+  at: LocatedPull,
+  { again, right, wants }: Pick<Query, 'again' | 'right' | 'wants'>,
+): Promise<Tried> {
   const caller = parseDid(visitOf(request).session?.did)
-  if (caller === undefined) return undefined
-  if (right !== undefined) return { right: await rerunRightOf(ctx, at, caller, right) }
-  return again === 'asked' ? { notice: askedAgain() } : undefined
+  if (caller === undefined) return {}
+  const act = changeNamed(wants)
+  if (act !== undefined) return await cameBackFor(ctx, at, { caller, act, right })
+  if (right !== undefined) return { again: { right: await rerunRightOf(ctx, at, caller, right) } }
+  return again === 'asked' ? { again: { notice: askedAgain() } } : {}
 }
 
 /** Where somebody lets this server ask for runs as them; `cameBack` is what came of it, where it was nothing. */
@@ -118,19 +116,13 @@ export async function rerunRightOf(
 
 const noChanges: PullPage['changes'] = { ok: false, says: '' }
 
-/** Path of a pull's page. */
-export function pathOf(at: LocatedPull): string {
-  const { did, uri } = at.pull.pull
-  return pullPath(at.head.owner, at.head.name, { did, handle: at.names(did) }, uri)
-}
-
 /** The model of a pull's page. A region of it other than the whole needs no commits. */
 export async function pullModel(
   ctx: PageContext,
   request: FastifyRequest,
   at: LocatedPull,
   tried: Tried = {},
-  part?: PageParts['pull'],
+  part?: PageParts['pull'] | 'changed',
 ): Promise<PullPage> {
   const { view, pull, head, names } = at
   const asking = answerContext(ctx, at, visitOf(request).session?.did)
@@ -147,7 +139,7 @@ export async function pullModel(
         title: titleWords({ key: 'pull', standing, title: pull.pull.value.title, repo: repoName }),
         description: `${standing}. By ${accountName(row.pull.author)}, onto ${pull.branch}.`,
         alternateJson: `/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull.pull.uri)}`,
-        live: `${path}/events?seen=${at.version}`,
+        live: eventsPath({ of: at.row.uri, version: at.version }),
       }),
       // Regions ask for themselves at the page's address, also where an action's answer brought them.
       path,
@@ -156,6 +148,7 @@ export async function pullModel(
     repo: head,
     pull: { ...row.pull, body: pull.pull.value.body },
     box,
+    changing: changingModel(at, asking.caller, tried.right),
     batch: batch === undefined ? undefined : batchesOf(at, asking).find(other => other.tip === batch.tip),
     changes:
       part === undefined

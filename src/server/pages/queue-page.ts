@@ -9,16 +9,15 @@ import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import type { Paging, QueuePage } from '../../views/models.ts'
 import { accountName, queuePath, withQuery } from '../../views/paths.ts'
-import { type PageParts, pageParts } from '../../views/render.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { presentBranch } from '../xrpc/present-branch.ts'
 import { feedLink } from './branch-params.ts'
 import type { PageContext } from './context.ts'
-import { streamChanges } from './events.ts'
+import { eventsPath } from './events.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { sendKept, sendMissing, sendShared } from './send.ts'
+import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
 
 /** Waiting pulls on one page. */
 const PAGE = 50
@@ -29,7 +28,7 @@ interface Query {
   mine?: string
   page?: number
   every?: number
-  part?: PageParts['queue']
+  have?: string
   seen?: number
 }
 
@@ -41,7 +40,7 @@ const query = {
     mine: { type: 'string', maxLength: 8 },
     page: { type: 'integer', minimum: 1, maximum: 100_000 },
     every: { type: 'integer', minimum: 10, maximum: 3_600 },
-    part: { type: 'string', enum: pageParts.queue },
+    ...haveQuery,
     seen: { type: 'integer', minimum: 0 },
   },
 } as const
@@ -62,17 +61,9 @@ export function addQueuePage(app: FastifyInstance, ctx: PageContext): void {
       const { owner, name, '*': rest } = request.params
       const at = locate(ctx, request.params)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
-      const streamed = rest.endsWith('/events') && !isBranch(ctx, at, rest) ? rest.slice(0, -'/events'.length) : undefined
-      if (streamed !== undefined && isBranch(ctx, at, streamed))
-        return streamChanges(ctx, request, reply, { repo: at.row.uri, version: at.version, seen: request.query.seen })
       return sendQueue(ctx, request, reply, at, rest, request.query)
     },
   )
-}
-
-/** Whether a repository has a branch of this name, with or without pulls onto it. */
-function isBranch(ctx: PageContext, { view }: Located, branch: string): boolean {
-  return view.branches.has(branch) || presentBranch(ctx, view, branch) !== undefined
 }
 
 function sendQueue(
@@ -88,9 +79,7 @@ function sendQueue(
   if (!answer.ok)
     return sendMissing(ctx, request, reply, plain([...answer.refusal.message, ' ', ...(answer.refusal.advice ?? [])], asking.now, at.names))
   const model = queueModel(ctx, request, at, answer.body, asked)
-  const { part } = asked
-  const html = part === undefined ? ctx.renderer.renderPage('queue', model) : ctx.renderer.renderPart('queue', part, model)
-  return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
+  return sendLive(ctx, request, reply, 'queue', model, { have: asked.have, of: { repo: at.row.uri, version: at.version } })
 }
 
 type Body = Extract<ReturnType<typeof queueParts>, { ok: true }>['body']
@@ -105,7 +94,6 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
   const matching = waiting.filter(pull => matches(pull, filter, viewer, names))
   const { rows, paging } = pageOf(matching, asked.page ?? 1, request.url)
   const repoName = `${accountName(head.owner)}/${head.name}`
-  const path = queuePath(head.owner, head.name, body.branch)
   const health = `${body.health.bold} ${plain(body.health.says, asking.now, names)}`
   const may = mayActs(view, viewer)
   const ill = isWell(body.health.tone) ? undefined : body.health.label
@@ -116,7 +104,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
         description: health,
         alternateJson: `/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(at.row.uri)}&branch=${encodeURIComponent(body.branch)}`,
         feed: feedLink(head, body.branch),
-        live: `${path}/events?seen=${at.version}`,
+        live: eventsPath({ of: at.row.uri, version: at.version }),
         ...(asked.every === undefined ? {} : { every: asked.every }),
       }),
       names,
@@ -142,8 +130,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
 type Entries = ReturnType<typeof entryParts>
 
 /** The rows, each with what became of it since the version that the reader has. */
-function cued(ctx: PageContext, at: Located, branch: string, { part, seen }: Query, entries: Entries): QueuePage['queue']['queued'] {
-  if (part !== undefined && part !== 'waiting') return entries
+function cued(ctx: PageContext, at: Located, branch: string, { seen }: Query, entries: Entries): QueuePage['queue']['queued'] {
   const here = { repo: at.row.uri, branch, version: at.version }
   const queue = at.view.branches.get(branch)?.queue ?? []
   ctx.shownOrders.note(
@@ -189,7 +176,7 @@ function pageOf(pulls: readonly PullView[], page: number, url: string): { rows: 
   const pages = Math.max(1, Math.ceil(pulls.length / PAGE))
   const at = Math.min(page, pages)
   const rows = pulls.slice((at - 1) * PAGE, at * PAGE)
-  const href = (to: number) => withQuery(url, { page: to === 1 ? undefined : String(to), part: undefined, seen: undefined })
+  const href = (to: number) => withQuery(url, { page: to === 1 ? undefined : String(to), have: undefined, seen: undefined })
   return {
     rows,
     paging: {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Words } from '../../views/models.ts'
+import type { PageModels, PageParts } from '../../views/render.ts'
 import { sendNotFound } from '../http/answers.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
@@ -9,7 +10,7 @@ import type { PageOf } from './page-cache.ts'
  * Sends HTML that depends on who asks and on whether htmx does. Browsers do not keep it: a step back would show what is no longer so, and to whoever
  * sits there after a log-out.
  */
-export function sendHtml(reply: FastifyReply, html: string | Buffer, status = 200): FastifyReply {
+export function sendHtml(reply: FastifyReply, html: string | Buffer, status = html.length === 0 ? 204 : 200): FastifyReply {
   return reply.code(status).type('text/html; charset=utf-8').headers({ vary: 'HX-Request, Cookie', 'cache-control': 'no-store' }).send(html)
 }
 
@@ -31,6 +32,25 @@ export function sendKept(ctx: PageContext, request: FastifyRequest, reply: Fasti
 /** Sends a page, and keeps it for those who ask the same within the moment. */
 export function sendShared(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, html: string, of?: PageOf): FastifyReply {
   return sendHtml(reply, isShared(request) ? ctx.pageCache.keep(request.url, html, of) : html)
+}
+
+/** For the query of a live page: what its regions are that the reader has. */
+export const haveQuery = { have: { type: 'string', maxLength: 1_000 } } as const
+
+/**
+ * Sends a live page, or, where it asks what changed since it was made (`?have=`), the regions that differ: nothing where none does. `of` lets it be
+ * kept for those who ask the same within the moment.
+ */
+export function sendLive<N extends keyof PageParts>(
+  ctx: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  name: N,
+  model: PageModels[N],
+  { have, of }: { have?: string | undefined; of?: PageOf | undefined },
+): FastifyReply {
+  const html = have === undefined ? ctx.renderer.renderPage(name, model) : ctx.renderer.renderChanges(name, model, have)
+  return of === undefined ? sendHtml(reply, html) : sendShared(ctx, request, reply, html, of)
 }
 
 /** A 404 page that says what was looked for. */
