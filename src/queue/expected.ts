@@ -1,9 +1,8 @@
 /** When something is expected to land: a range with what it goes by, or the reason why there is none. */
 import type { Asking } from './asking.ts'
-import { goingPreflights } from './at-head.ts'
 import { fillsFor } from './filling.ts'
 import type { BranchHistory } from './history.ts'
-import { batchOf } from './places.ts'
+import { waitingPlace } from './standing-line.ts'
 import type { BatchView, BranchView, RepositoryView } from './view.ts'
 import { basisWords, type NoEstimate, noEstimateWords, type UsualSpan } from './words/expected.ts'
 import type { Phrase } from './words/phrase.ts'
@@ -56,7 +55,7 @@ export function expectedOfWaiting(
   because: { standstill?: Standstill; held?: boolean | undefined } = {},
 ): Expected | undefined {
   const { history, now } = asking
-  const place = waitingOf(view, branch).get(pull)
+  const place = waitingPlace(view, branch, pull)
   if (history === undefined || place === undefined) return undefined
   if (because.standstill !== undefined) return none({ key: because.standstill })
   if (because.held === true) return none({ key: 'held' })
@@ -180,29 +179,4 @@ function landsAt(
 function fillUp(view: RepositoryView, branch: BranchView, now: number): number {
   const filling = fillsFor(view, branch, now)
   return filling === undefined ? now : now + filling.left
-}
-
-interface WaitingPlace {
-  /** How many wait before it, and how many of those are ready as far as is known. */
-  all: number
-  ready: number
-  isReady: boolean
-}
-
-const places = new WeakMap<BranchView, ReadonlyMap<string, WaitingPlace>>()
-
-/** The pulls that are in no batch, by address; worked out once for each branch as it was read. */
-function waitingOf(view: RepositoryView, branch: BranchView): ReadonlyMap<string, WaitingPlace> {
-  const known = places.get(branch)
-  if (known !== undefined) return known
-  const found = new Map<string, WaitingPlace>()
-  let ready = 0
-  for (const pull of branch.queue) {
-    if (batchOf(view, pull) !== undefined) continue
-    const isReady = goingPreflights(view, pull).length === 0
-    found.set(pull.pull.uri, { all: found.size, ready, isReady })
-    if (isReady) ready++
-  }
-  places.set(branch, found)
-  return found
 }

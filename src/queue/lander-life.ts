@@ -21,10 +21,13 @@ export function landerLife(view: RepositoryView, branch: BranchView | undefined,
   const did = view.lander?.did ?? view.roles.runners[0]
   if (did === undefined) return { alive: false }
   const told = asking.lastSeen?.get(did)
-  if (told !== undefined) return { did, seenAt: told.at, alive: asking.now <= (told.dueAt ?? told.at) + NOT_SEEN_AFTER }
-
   const record = view.lander?.did === did ? view.lander.record : undefined
   const lease = record?.value.stoppedAt === undefined ? millis(record?.value.lease?.until) : undefined
+  // One that starts again takes its lease before it tells of a pass.
+  const isBack = told !== undefined && record !== undefined && record.seenAt > told.at && lease !== undefined && asking.now <= lease
+  if (isBack) return { did, seenAt: Math.min(asking.now, record.seenAt), alive: true }
+  if (told !== undefined) return { did, seenAt: told.at, alive: asking.now <= (told.dueAt ?? told.at) + NOT_SEEN_AFTER }
+
   const signs = (branch?.batches ?? []).filter(batch => batch.runner === did).flatMap(signsOf)
   if (record?.value.lease !== undefined) signs.push(millis(record.value.stoppedAt) ?? record.seenAt)
   const past = signs.filter(time => time <= asking.now + NOT_SEEN_AFTER)

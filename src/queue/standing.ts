@@ -1,19 +1,16 @@
 /** Where a pull stands (STA-1 to STA-3, STA-5), in parts and in words. */
-import { repoOf } from './admission.ts'
 import type { Asking } from './asking.ts'
 import { goingPreflights } from './at-head.ts'
-import { lacksDelegation } from './delegated.ts'
-import type { Expected } from './expected.ts'
-import { fillsFor } from './filling.ts'
-import { type LanderLife, landerLife } from './lander-life.ts'
+import { type Expected, expectedOfBatch, expectedOfWaiting } from './expected.ts'
 import { batchOf, batchUnder, countRuns, type Place, placeOf } from './places.ts'
 import { millis } from './runs.ts'
+import { whyInBatch, whyWaiting } from './standing-why.ts'
 import { tidMillis } from './tid.ts'
 import type { BatchView, PullView, RepositoryView } from './view.ts'
 import { ejectionKind, readReason } from './words/ejection.ts'
 import { type PullLabel, pullLabels } from './words/labels.ts'
 import { join, type Phrase } from './words/phrase.ts'
-import { backdatedWords, queuedAtWords, type StandingParts, standingWords, whyWords } from './words/standing.ts'
+import { backdatedWords, queuedAtWords, type StandingParts, standingWords } from './words/standing.ts'
 
 export type StandingKind = StandingParts['kind']
 
@@ -127,46 +124,26 @@ function queuedParts(pull: PullView, place: Place): Partial<Standing> {
 }
 
 function waiting(view: RepositoryView, pull: PullView, place: Place, asking: Asking): Standing {
-  const runs = goingPreflights(view, pull)
-  const preflights = runs.map(({ value }) => ({ name: value.workflow, status: value.status }))
-  const names = preflights.map(flight => flight.name)
-  const parts: StandingParts = { kind: 'queued', ...place, preflights: names }
+  const preflights = goingPreflights(view, pull).map(({ value }) => ({ name: value.workflow, status: value.status }))
+  const parts: StandingParts = { kind: 'queued', ...place, preflights: preflights.map(flight => flight.name) }
   const branch = view.branches.get(pull.branch)
-  const life = landerLife(view, branch, asking)
-  const started = runs.map(run => millis(run.value.startedAt)).filter(time => time !== undefined)
-  let why: Phrase
-  if (life.did === undefined) why = whyWords({ key: 'no-runners', ...repoOf(view) })
-  else if (!life.alive) why = whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
-  else if (lacksDelegation(view, asking.gateway) !== undefined) why = whyWords({ key: 'not-delegated', owner: view.roles.owner })
-  else if (!view.roles.namedRunner(life.did)) why = whyWords({ key: 'unnamed-lander', lander: life.did })
-  else if (view.lander?.record?.value.stoppedAt !== undefined) why = whyWords({ key: 'stopped', lander: life.did })
-  else if (preflights.length > 0)
-    why = whyWords({ key: 'flight-running', names, since: started.length > 0 ? Math.min(...started) : undefined })
-  else why = whyReady(view, pull, life.did, asking)
-  return { ...bare(pull, parts, preflights.length > 0 ? 'waiting' : 'queued'), ...queuedParts(pull, place), preflights, why }
-}
-
-/** Of what no pre-flight keeps back: what the lander does before its turn comes. */
-function whyReady(view: RepositoryView, pull: PullView, lander: string, asking: Asking): Phrase {
-  const branch = view.branches.get(pull.branch)
-  // Whether it has pre-flights to pass is not known before the lander has looked.
-  const lookedAt = asking.lastSeen?.get(lander)?.at
-  if (lookedAt !== undefined && lookedAt < (pull.entry?.record.seenAt ?? 0)) return whyWords({ key: 'new', lander })
-  if (branch?.halving !== undefined) return whyWords({ key: 'halving' })
-  const filling = branch && fillsFor(view, branch, asking.now)
-  if (filling !== undefined) return whyWords({ key: 'fill', lander, left: filling.left })
-  return whyWords({ key: (branch?.batches.length ?? 0) > 1 ? 'next' : 'ready' })
+  const why = whyWaiting(view, pull, asking)
+  const label = preflights.length > 0 && why.label === 'queued' ? 'waiting' : why.label
+  const expected = branch && expectedOfWaiting(view, branch, pull.pull.uri, asking, why)
+  return { ...bare(pull, parts, label), ...queuedParts(pull, place), preflights, why: why.says, expected }
 }
 
 function inBatch(view: RepositoryView, pull: PullView, place: Place, batch: BatchView, asking: Asking): Standing {
   const counts = countRuns(batch)
   const size = batch.members.length
-  const life = landerLife(view, view.branches.get(pull.branch), asking)
+  const branch = view.branches.get(pull.branch)
+  const why = whyInBatch(view, branch, asking)
   const under = batchUnder(view, batch)?.members.length
   const facts: Partial<Standing> = {
     ...queuedParts(pull, place),
     since: batch.state === 'landing' ? lastEnd(batch) : batch.since,
-    why: whyInBatch(view, life, asking),
+    why: why?.says,
+    expected: branch && expectedOfBatch(branch, batch, asking, why?.standstill),
     batch: {
       tip: batch.tip,
       base: batch.base,
@@ -190,13 +167,6 @@ function inBatch(view: RepositoryView, pull: PullView, place: Place, batch: Batc
     default:
       return { ...bare(pull, { kind: 'in-batch', size }, 'in-batch'), ...facts }
   }
-}
-
-/** What keeps a batch from landing whatever its checks say. */
-function whyInBatch(view: RepositoryView, life: LanderLife, asking: Asking): Phrase | undefined {
-  if (!life.alive) return whyWords({ key: 'no-lander', since: life.seenAt, now: asking.now })
-  const lacks = lacksDelegation(view, asking.gateway) !== undefined
-  return lacks ? whyWords({ key: 'not-delegated', owner: view.roles.owner }) : undefined
 }
 
 function lastEnd(batch: BatchView): number {

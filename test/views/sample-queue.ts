@@ -21,7 +21,10 @@ export function entry(of: PullLine, position: number, length: number, more: Part
       position,
       length,
       since: minutesAgo(9),
-      why: preflights.length > 0 ? whyWords({ key: 'flight-head', name: 'check', movedAt: minutesAgo(2) }) : whyWords({ key: 'next' }),
+      why:
+        preflights.length > 0
+          ? whyWords({ key: 'flight-head', names: ['check'], since: minutesAgo(2) })
+          : whyWords({ key: 'next', depth: 2 }),
       preflights: preflights.map(name => ({ name })),
     },
     ...more,

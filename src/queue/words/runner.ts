@@ -32,6 +32,9 @@ export type WaitParts =
   /** The branch is not there. */
   | { for: 'branch' }
 
+/** By these words a reader of the report knows that a pull was left out for its server, and not for what it changes. */
+export const unreadable = 'cannot be read from'
+
 /** Why something waits (STA-4, FAI-8). One sentence or two. */
 export function waitWords(wait: WaitParts): Phrase {
   switch (wait.for) {
@@ -46,7 +49,7 @@ export function waitWords(wait: WaitParts): Phrase {
     case 'trouble':
       return say`The runner has trouble${wait.times === 1 ? '' : ` for the ${ordinal(wait.times)} time in a row`}: ${sentence(wait.said)} It builds again at ${at(wait.until)}, and nobody is blamed.`
     case 'unreadable':
-      return say`The head of a pull cannot be read from ${wait.server}: it is left out, and tried again at ${at(wait.until)}.`
+      return say`The head of a pull ${unreadable} ${wait.server}: it is left out, and tried again at ${at(wait.until)}.`
     case 'landing-again':
       return say`A batch passed and could not land: ${sentence(wait.said)} It is tried again at ${at(wait.until)}.`
     case 'suspects':

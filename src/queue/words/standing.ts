@@ -1,5 +1,21 @@
 /** Where a pull stands, in the fixed words of STA-1, and why it does not move. */
-import { ago, clock, code, commit, join, lasting, list, type Phrase, type PhrasePart, place, repoName, say, span, who } from './phrase.ts'
+import {
+  ago,
+  clock,
+  code,
+  commit,
+  count,
+  join,
+  lasting,
+  list,
+  type Phrase,
+  type PhrasePart,
+  place,
+  repoName,
+  say,
+  span,
+  who,
+} from './phrase.ts'
 
 /** What the words of a standing are made of. Commits are whole ids, people are DIDs. */
 export type StandingParts =
@@ -51,17 +67,24 @@ function preflights(names: readonly string[]): Phrase {
 
 /** Why a queued pull does not move: one sentence, the first that is true. */
 export type WhyParts =
-  /** Queued since the lander last looked. */
-  | { key: 'new'; lander: string }
-  | { key: 'next' }
+  /** Queued since the lander last looked; its next pass is due `within` so much. */
+  | { key: 'new'; lander: string; within?: number | undefined }
+  | { key: 'next'; depth: number }
   | { key: 'ready' }
   | { key: 'full'; size: number }
+  /** `before`: how many wait before it. */
+  | { key: 'later'; before: number }
   | { key: 'fill'; lander: string; left: number }
   | { key: 'flight-running'; names: readonly string[]; since?: number | undefined }
-  | { key: 'flight-head'; name: string; movedAt: number }
-  | { key: 'flight-none'; name: string; lander: string; within: number }
-  | { key: 'flight-job'; name: string; lander: string; jobs: number }
-  | { key: 'conflict-ahead'; files: readonly string[]; other: PhrasePart; branch: string }
+  | { key: 'flight-head'; names: readonly string[]; since?: number | undefined }
+  | { key: 'flight-none'; names: readonly string[]; lander: string; within?: number | undefined }
+  /** `jobs`: where all of so many are known to be in use. */
+  | { key: 'flight-job'; names: readonly string[]; lander: string; jobs?: number | undefined }
+  /** It ended without a verdict. */
+  | { key: 'flight-again'; names: readonly string[] }
+  /** `others`: what is stacked ahead of it, and how many more there are. */
+  | { key: 'conflict-ahead'; others: readonly PhrasePart[]; more: number; branch: string; files?: readonly string[] | undefined }
+  | { key: 'conflict-branch'; branch: string; tip: string }
   | { key: 'halving' }
   | { key: 'no-lander'; since?: number | undefined; now: number }
   | { key: 'stopped'; lander: string }
@@ -69,19 +92,22 @@ export type WhyParts =
   | { key: 'unnamed-lander'; lander: string }
   | { key: 'not-delegated'; owner: string }
   | { key: 'restart'; lander: string; since: number }
-  | { key: 'no-estimate'; because: string }
 
 /** Spans (`left`, `within`) are in milliseconds. */
 export function whyWords(parts: WhyParts): Phrase {
   switch (parts.key) {
     case 'new':
-      return say`${who(parts.lander)} has not looked at it yet: it does in its next pass.`
+      return say`${who(parts.lander)} has not looked at it yet: it does in its next pass${within(parts.within)}.`
     case 'next':
-      return say`Ready. It joins the next batch, which is built when the one being checked ends: only one batch runs ahead.`
+      return parts.depth > 1
+        ? say`Ready. It joins the next batch, which is built when the one being checked ends: only one batch runs ahead.`
+        : say`Ready. It joins the next batch, which is built when the one being checked ends: one is checked at a time.`
     case 'ready':
       return say`Ready for the next batch.`
     case 'full':
       return say`Ready. The batch ahead was full with ${parts.size} before its turn came; it joins the next one.`
+    case 'later':
+      return say`Ready. It joins a later batch: ${count(parts.before, 'pull is', 'pulls are')} before it.`
     case 'fill':
       return say`Ready. ${who(parts.lander)} gives the batch ${span(parts.left)} more to fill.`
     case 'flight-running':
@@ -89,16 +115,35 @@ export function whyWords(parts: WhyParts): Phrase {
         parts.since === undefined
           ? say`Waiting for ${preflights(parts.names)}.`
           : say`Waiting for ${preflights(parts.names)}, running for ${lasting(parts.since)}.`,
-        say`Pulls behind it go ahead meanwhile.`,
+        ahead(),
       )
     case 'flight-head':
-      return say`Waiting for its pre-flight: ${parts.name} runs again because the head moved ${ago(parts.movedAt)}. Pulls behind it go ahead meanwhile.`
+      return join(
+        say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'runs' : 'run'} again because the head moved${parts.since === undefined ? say`` : say`, for ${lasting(parts.since)}`}.`,
+        ahead(),
+      )
     case 'flight-none':
-      return say`Waiting for its pre-flight: ${parts.name} has not started. ${who(parts.lander)} takes it up in its next pass, within ${span(parts.within)}.`
+      return say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'has' : 'have'} not started. ${who(parts.lander)} takes ${one(parts.names) ? 'it' : 'them'} up in its next pass${within(parts.within)}.`
     case 'flight-job':
-      return say`Waiting for its pre-flight: ${parts.name} has no free job on ${who(parts.lander)} yet (${parts.jobs} of ${parts.jobs} in use).`
-    case 'conflict-ahead':
-      return say`Held: it changes ${list(parts.files.map(code))} as ${parts.other} does, which is being checked ahead of it. If that lands, merge ${parts.branch} into this pull; if it is turned away, this one goes on by itself.`
+      return parts.jobs === undefined
+        ? say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'waits' : 'wait'} for a free job on ${who(parts.lander)}. Pulls behind it go ahead meanwhile.`
+        : say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'has' : 'have'} no free job on ${who(parts.lander)} yet (${parts.jobs} of ${parts.jobs} in use).`
+    case 'flight-again':
+      return join(
+        say`Waiting for ${preflights(parts.names)} ended without a verdict and ${one(parts.names) ? 'is' : 'are'} run again.`,
+        ahead(),
+      )
+    case 'conflict-ahead': {
+      const isOne = parts.others.length + parts.more === 1
+      const others = list(parts.others, parts.more)
+      const what =
+        parts.files === undefined
+          ? say`it does not fit on top of ${others}`
+          : say`it changes ${list(parts.files.map(code))} as ${others} ${isOne ? 'does' : 'do'}`
+      return say`Held: ${what}, which ${isOne ? 'is' : 'are'} being checked ahead of it. If that lands, merge ${parts.branch} into this pull; if it is turned away, this one goes on by itself.`
+    }
+    case 'conflict-branch':
+      return say`Held: it does not apply on ${parts.branch} at ${commit(parts.tip)} any more, and is turned away when its turn comes. Merge or rebase ${parts.branch} to keep its place.`
     case 'halving':
       return say`Waiting while a failed batch is checked in halves; nothing runs ahead until the cause is found.`
     case 'no-lander':
@@ -115,9 +160,20 @@ export function whyWords(parts: WhyParts): Phrase {
       return say`Waiting for ${who(parts.owner)} to let this server write for them. It keeps its place.`
     case 'restart':
       return say`Waiting: ${who(parts.lander)} started ${ago(parts.since)} and is reading the queue again.`
-    case 'no-estimate':
-      return say`No estimate: ${parts.because}.`
   }
+}
+
+function one(names: readonly string[]): boolean {
+  return names.length === 1
+}
+
+function ahead(): Phrase {
+  return say`Pulls behind it go ahead meanwhile.`
+}
+
+/** How soon the next pass is due. */
+function within(ms: number | undefined): string {
+  return ms === undefined ? '' : `, within ${span(Math.max(ms, 1000))}`
 }
 
 /** QUE-9: the pull changed since it was queued. */

@@ -51,19 +51,43 @@ export const standings: Samples<words.StandingParts['kind'], words.StandingParts
 }
 
 export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
-  new: [{ key: 'new', lander: runner }],
-  next: [{ key: 'next' }],
+  new: [
+    { key: 'new', lander: runner },
+    { key: 'new', lander: runner, within: 30_000 },
+  ],
+  next: [
+    { key: 'next', depth: 2 },
+    { key: 'next', depth: 1 },
+  ],
   ready: [{ key: 'ready' }],
   full: [{ key: 'full', size: 4 }],
+  later: [{ key: 'later', before: 46 }],
   fill: [{ key: 'fill', lander: runner, left: 4 * MINUTE }],
   'flight-running': [
     { key: 'flight-running', names: ['check'], since: earlier(4) },
     { key: 'flight-running', names: ['check', 'test'] },
   ],
-  'flight-head': [{ key: 'flight-head', name: 'check', movedAt: earlier(3) }],
-  'flight-none': [{ key: 'flight-none', name: 'check', lander: runner, within: 30_000 }],
-  'flight-job': [{ key: 'flight-job', name: 'check', lander: runner, jobs: 12 }],
-  'conflict-ahead': [{ key: 'conflict-ahead', files: ['src/import/csv.ts'], other: title, branch }],
+  'flight-head': [
+    { key: 'flight-head', names: ['check'], since: earlier(3) },
+    { key: 'flight-head', names: ['check', 'test'] },
+  ],
+  'flight-none': [
+    { key: 'flight-none', names: ['check'], lander: runner, within: 30_000 },
+    { key: 'flight-none', names: ['check', 'test'], lander: runner },
+  ],
+  'flight-job': [
+    { key: 'flight-job', names: ['check'], lander: runner, jobs: 12 },
+    { key: 'flight-job', names: ['check'], lander: runner },
+  ],
+  'flight-again': [
+    { key: 'flight-again', names: ['check'] },
+    { key: 'flight-again', names: ['check', 'test'] },
+  ],
+  'conflict-ahead': [
+    { key: 'conflict-ahead', files: ['src/import/csv.ts'], others: [title], more: 0, branch },
+    { key: 'conflict-ahead', others: [title, title], more: 2, branch },
+  ],
+  'conflict-branch': [{ key: 'conflict-branch', branch, tip: 'a1'.repeat(20) }],
   halving: [{ key: 'halving' }],
   stopped: [{ key: 'stopped', lander: runner }],
   'no-lander': [
@@ -75,7 +99,6 @@ export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
   'unnamed-lander': [{ key: 'unnamed-lander', lander: runner }],
   'not-delegated': [{ key: 'not-delegated', owner: alice }],
   restart: [{ key: 'restart', lander: runner, since: earlier(3) }],
-  'no-estimate': [{ key: 'no-estimate', because: 'it depends on a pull ahead' }],
 }
 
 export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
@@ -121,7 +144,7 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
     { key: 'in-ahead', size: 2, under: 3, outcome: 'red' },
   ],
   queued: [
-    { key: 'queued', position: 8, length: 12, preflights: [], why: words.whyWords({ key: 'next' }) },
+    { key: 'queued', position: 8, length: 12, preflights: [], why: words.whyWords({ key: 'next', depth: 2 }) },
     { key: 'queued', position: 4, length: 12, preflights: ['check'], why: words.whyWords({ key: 'flight-running', names: ['check'] }) },
   ],
   'queued-stranded': [
