@@ -398,6 +398,8 @@ export const titles: Samples<words.TitleParts['key'], words.TitleParts> = {
   leave: [{ key: 'leave', title: title.title, repo: 'alice.test/orchard' }],
   login: [{ key: 'login' }],
   settings: [{ key: 'settings' }],
+  'my-pulls': [{ key: 'my-pulls' }],
+  help: [{ key: 'help' }],
 }
 
 export const empties: Samples<words.EmptyParts['key'], words.EmptyParts> = {
@@ -417,6 +419,11 @@ export const empties: Samples<words.EmptyParts['key'], words.EmptyParts> = {
     { key: 'repos', query: '' },
   ],
   'repos-of': [{ key: 'repos-of', owner: carol }],
+  'my-pulls': [
+    { key: 'my-pulls', state: 'open' },
+    { key: 'my-pulls', state: 'closed' },
+    { key: 'my-pulls', state: 'merged' },
+  ],
   stats: [{ key: 'stats' }],
 }
 
