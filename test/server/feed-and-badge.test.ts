@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { dev } from '../../src/lexicons/index.ts'
 import { hostile } from '../views/sample.ts'
 import { madeUp, type Orchard, plantOrchard } from './orchard.ts'
 import { type Served, serve } from './serve.ts'
@@ -158,9 +159,10 @@ test('the badge says length and health, may be shown elsewhere and be kept a min
   assert.equal(headers.get('content-type'), 'image/svg+xml; charset=utf-8')
   assert.equal(headers.get('cross-origin-resource-policy'), 'cross-origin')
   assert.equal(headers.get('cache-control'), 'public, max-age=60')
-  const health = await (await fetch(`${server.url}/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(orchard.repo)}&branch=main`)).json()
-  assert.match(text, new RegExp(`aria-label="main: ${health.length} queued, ${health.health.label.toLowerCase()}"`))
-  assert.match(text, new RegExp(`>${health.length} queued, ${health.health.label.toLowerCase()}</text>`))
+  const answer = await fetch(`${server.url}/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(orchard.repo)}&branch=main`)
+  const queue = dev.knotless.getQueue.main.output.schema.parse(await answer.json())
+  assert.match(text, new RegExp(`aria-label="main: ${queue.length} queued, ${queue.health.label.toLowerCase()}"`))
+  assert.match(text, new RegExp(`>${queue.length} queued, ${queue.health.label.toLowerCase()}</text>`))
   assertXml(`<?xml version="1.0" encoding="utf-8"?>\n${text.replaceAll(/[a-zA-Z-]+=/g, name => name.replace(/[A-Z-]/g, 'x'))}`)
   const none = await get(`/alice.test/orchard/badge/${encodeURIComponent('"><script>')}`)
   assert.equal(none.status, 404)

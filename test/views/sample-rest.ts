@@ -1,5 +1,6 @@
 import { delegationSays } from '../../src/queue/words/delegation.ts'
 import { healthWords } from '../../src/queue/words/health.ts'
+import { meaningsOfLabels } from '../../src/queue/words/help.ts'
 import { healthLabels } from '../../src/queue/words/labels.ts'
 import { leavePageWords } from '../../src/queue/words/leave.ts'
 import { say } from '../../src/queue/words/phrase.ts'
@@ -234,6 +235,22 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         says: refusals.repoNotFound(hostile.script).message,
         advice: standingWords({ kind: 'open' }),
       },
+    },
+    help: { help: { frame: frame({ title: 'Help', path: '/help' }), meanings: meaningsOfLabels() } },
+    'my-pulls': {
+      'my-pulls': {
+        frame: frame({ title: 'My pulls', path: '/pulls' }),
+        state: 'open',
+        groups: [
+          { title: 'In the queue', pulls: repository.pulls.slice(0, 3).map(each => ({ repo: orchard, ...each })) },
+          {
+            title: 'Turned away',
+            pulls: repository.pulls.slice(3, 4).map(each => ({ repo: { owner: gardener, name: hostile.long }, ...each })),
+          },
+        ],
+        paging: { from: 1, to: 4, later: '/pulls?cursor=3mb2' },
+      },
+      'my-pulls-none': { frame: frame({ title: 'My pulls', path: '/pulls' }), state: 'closed', groups: [], paging: { from: 0, to: 0 } },
     },
     error: { error: { frame: frame({ title: 'Something broke' }), id: 'e-7f3a-19c2' } },
     refused: {

@@ -14,7 +14,7 @@ const pulls: Readonly<Record<PullLabel, string>> = {
   waiting: 'It is queued, and a pre-flight of it has not passed yet. Others go ahead meanwhile.',
   held: 'It is queued, and changes the same as a pull ahead of it.',
   'in-batch': 'It is merged onto the branch together with others, and they are being checked as they will land.',
-  landing: 'Every check passed, and the branch is being moved. It is too late to leave.',
+  landing: 'Every check passed, and the branch is being moved.',
   merged: 'It is on the branch.',
   'not-there': 'It was recorded as merged, and the branch does not contain it.',
   ejected: 'It was turned away, and says why. It can be added again, with a new head or without.',

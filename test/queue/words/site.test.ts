@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { feedTitle, feedWords } from '../../../src/queue/words/feed.ts'
+import { meaningsOfLabels } from '../../../src/queue/words/help.ts'
+import { batchLabels, pullLabels, runLabels } from '../../../src/queue/words/labels.ts'
+import { badgeWords, myPullGroups, noBadgeWords } from '../../../src/queue/words/pages.ts'
+import { bob, carol, names } from './samples.ts'
+
+const uri = (key: string) => `at://${bob}/dev.knotless.pull/${key}`
+const ejected = { kind: 'ejected', title: 'Migrate the tree store to SQLite', pull: uri('a'), author: carol } as const
+
+test('STA-3 the words of feeds and badges are what they were', t => {
+  const members = Array.from({ length: 23 }, (_, n) => ({ title: `Pull ${n}`, pull: uri(`${n}`), author: n === 0 ? undefined : bob }))
+  t.assert.snapshot({
+    title: feedTitle('main', 'alice.test/orchard'),
+    landed: [1, 3, 23].map(size =>
+      feedWords({ kind: 'landed', branch: 'main', tip: 'ab'.repeat(20), members: members.slice(0, size) }, names),
+    ),
+    ejected: [
+      feedWords({ ...ejected, reason: 'test failed. It failed alone, at abc1234 on main at def5678.' }, names),
+      feedWords({ ...ejected, ejection: 'gateway' }, names),
+    ],
+    badge: [badgeWords('main', 12, 'Healthy'), noBadgeWords('pear')],
+  })
+})
+
+test('STA-3 what the labels mean is what it was', t => {
+  t.assert.snapshot(meaningsOfLabels().map(({ of, rows }) => ({ of, rows: rows.map(({ label, says }) => `${label.word}: ${says}`) })))
+})
+
+test('every label of a pull, a batch and a run is explained', () => {
+  const [pulls, batches, runs] = meaningsOfLabels()
+  const said = (rows = pulls) => new Set(rows?.rows.map(({ label }) => label.word))
+  assert.deepEqual(said(pulls), new Set(Object.values(pullLabels).map(({ word }) => word)))
+  assert.deepEqual(said(batches), new Set(Object.values(batchLabels).map(({ word }) => word)))
+  // How an unknown status of another program's reads says all there is to say.
+  const { unknown: _, ...known } = runLabels
+  assert.deepEqual(said(runs), new Set(Object.values(known).map(({ word }) => word)))
+})
+
+test('every standing of a pull is in one group of somebody’s pulls', () => {
+  for (const state of ['open', 'closed', 'merged'] as const)
+    for (const kind of [...Object.keys(pullLabels), 'in-ahead', 'surprise'])
+      assert.equal(myPullGroups(state).filter(({ holds }) => holds(kind)).length, 1, `${state} ${kind}`)
+})
