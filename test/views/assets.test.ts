@@ -19,6 +19,10 @@ function templates(): { name: string; text: string }[] {
     .map(name => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
 }
 
+function scripts(): { name: string; text: string }[] {
+  return ['js/knotless.js', 'js/live.js'].map(name => ({ name, text: assets.get(name)?.bytes.toString() ?? '' }))
+}
+
 test('every served file is there, has a type, and an address that changes with its content', () => {
   for (const asset of assets.values()) {
     assert.ok(asset.bytes.length > 0)
@@ -28,11 +32,14 @@ test('every served file is there, has a type, and an address that changes with i
   assert.throws(() => assetUrl(assets, 'css/other.css'), /no such asset/)
 })
 
-test('the script that watches the stream comes before the one that opens it, and that one is whole', () => {
-  const [first] = rendered()
-  const sources = find(parseHtml(first?.html ?? ''), 'script').map(script => script.attributes.get('src')?.split('?')[0])
-  assert.deepEqual(sources, ['/static/js/knotless.js', '/static/vendor/htmx.js'])
-  assert.match(assets.get('vendor/htmx.js')?.bytes.toString() ?? '', /^var htmx=[\s\S]*hx-sse:connect/)
+test('htmx comes before what adds to it, nothing holds up the page, and only a page that follows what it shows has the script for it', () => {
+  for (const { html } of rendered()) {
+    const scripts = find(parseHtml(html), 'script').map(({ attributes }) => attributes)
+    const sources = scripts.map(attributes => attributes.get('src')?.split('?')[0])
+    const live = html.includes('id="live"') ? ['/static/js/live.js'] : []
+    assert.deepEqual(sources, ['/static/vendor/htmx.js', '/static/js/knotless.js', ...live])
+    for (const attributes of scripts) assert.ok(attributes.has('defer') || attributes.get('type') === 'module')
+  }
 })
 
 test('pages refer to served files only, each with its hash', () => {
@@ -80,7 +87,7 @@ test('templates print nothing raw but other templates', () => {
 test('templates have no habit of htmx 2', () => {
   const old =
     /hx-(vars|params|prompt|ext|disinherit|inherit|request|history|disable|disabled-elt|on:|swap-oob)\b|sse-(connect|swap|close)|htmx:[a-z]+[A-Z]/
-  for (const { name, text } of [...templates(), { name: 'knotless.js', text: assets.get('js/knotless.js')?.bytes.toString() ?? '' }]) {
-    assert.doesNotMatch(text.replaceAll('hx-sse:connect', ''), old, name)
+  for (const { name, text } of [...templates(), ...scripts()]) {
+    assert.doesNotMatch(text, old, name)
   }
 })

@@ -38,7 +38,7 @@ function decode(text: string): string {
   })
 }
 
-const tag = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z:A-Z-]+(?:=(?:"[^"]*"|'[^']*'))?)*)\s*(\/?)>/gy
+const tag = /<!doctype html>|<(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z:A-Z-]+(?:=(?:"[^"]*"|'[^']*'))?)*)\s*(\/?)>/gy
 const attribute = /([a-z:A-Z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g
 
 function attributesOf(source: string): Map<string, string> {

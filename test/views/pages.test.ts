@@ -12,7 +12,6 @@ const known = new Set([
   'hx-sync',
   'hx-confirm',
   'hx-swap',
-  'hx-sse:connect',
   'hx-headers:inherited',
   'hx-ignore',
   'hx-morph-skip',
@@ -23,7 +22,7 @@ function fault({ name, attributes, children, text }: Element): string | undefine
   for (const [key, value] of attributes) {
     if (key === 'style' || key.startsWith('on')) return `attribute ${key}`
     if (key.startsWith('hx-') && !known.has(key)) return `htmx attribute ${key}`
-    if (['href', 'src', 'action', 'hx-get', 'hx-post', 'hx-sse:connect'].includes(key)) {
+    if (['href', 'src', 'action', 'hx-get', 'hx-post', 'data-stream'].includes(key)) {
       const fine = /^(\/(?!\/)|#)/.test(value) || (key === 'href' && /^(https?:|mailto:)/.test(value))
       if (!fine) return `${key} leads to ${value.slice(0, 80)}`
     }

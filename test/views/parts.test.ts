@@ -24,8 +24,8 @@ for (const part of pageParts.queue) {
       const region = byId(tree, part)
       const page = renderer().renderPage('queue', model)
       if (part !== 'figures' || model.queue.stats !== undefined) assert.ok(page.includes(alone.trim()))
-      assert.match(region.attributes.get('hx-get') ?? '', new RegExp(`[?&]part=${part}(&|$)`))
-      assert.equal(region.attributes.get('hx-trigger'), 'changed from:#live throttle:500ms')
+      assert.equal(region.attributes.get('data-live'), part)
+      assert.match(region.attributes.get('data-is') ?? '', /^[\w-]{8}$/)
       assert.equal(
         find(region, 'input').filter(input => input.attributes.get('type') !== 'hidden').length,
         0,
@@ -41,7 +41,7 @@ for (const part of pageParts.pull) {
       const alone = renderer().renderPart('pull', part, model)
       const region = byId(parseHtml(alone), ids[part] ?? part)
       assert.ok(renderer().renderPage('pull', model).includes(alone.trim()))
-      assert.equal(region.attributes.get('hx-get'), `/a/b/pulls/c/d?part=${part}`)
+      assert.equal(region.attributes.get('data-live'), part)
     }
   })
 }
@@ -53,34 +53,83 @@ for (const part of pageParts.check) {
     const alone = renderer().renderPart('check', part, model)
     const region = byId(parseHtml(alone), part)
     assert.ok(renderer().renderPage('check', model).includes(alone.trim()))
-    assert.equal(region.attributes.get('hx-get'), `/alice.test/orchard/checks/runner.test/queue:a:b:c?part=${part}`)
+    assert.equal(region.attributes.get('data-live'), part)
   })
 }
 
-test('a region keeps the filters and the page of its address, and says which version the reader has seen', () => {
+test('a page asks with the filters and the page of its address, and says which version the reader has seen', () => {
   const model = {
     ...busyQueue(),
-    frame: frame({ live: '/events', path: '/a/b/queue/main?q=pear&mine=1&cursor=x&part=health&seen=3&every=30' }),
+    frame: frame({ live: '/events', path: '/a/b/queue/main?q=pear&mine=1&cursor=x&have=health.x&seen=3&every=30' }),
   }
-  const region = byId(parseHtml(renderer().renderPart('queue', 'waiting', model)), 'waiting')
-  assert.equal(region.attributes.get('hx-get'), '/a/b/queue/main?q=pear&mine=1&cursor=x&part=waiting&seen=1841')
-  const health = byId(parseHtml(renderer().renderPart('queue', 'health', model)), 'health')
-  assert.equal(health.attributes.get('hx-get'), '/a/b/queue/main?q=pear&mine=1&cursor=x&part=health')
+  const tree = parseHtml(renderer().renderPage('queue', model))
+  assert.equal(byId(tree, 'live').attributes.get('hx-get'), '/a/b/queue/main?q=pear&mine=1&cursor=x')
+  assert.equal(byId(tree, 'waiting').attributes.get('data-with'), 'seen=1841')
+  assert.equal(byId(tree, 'health').attributes.get('data-with'), undefined)
+})
+
+/** What a page that was made from this model says of its regions. */
+function haveOf(html: string): Map<string, string> {
+  const regions = find(parseHtml(html), '*', { 'data-live': true })
+  return new Map(regions.map(({ attributes }) => [attributes.get('data-live') ?? '', attributes.get('data-is') ?? '']))
+}
+
+const joined = (have: Map<string, string>) => [...have].map(([part, is]) => `${part}.${is}`).join()
+
+test('who has a page gets the regions of it that differ now, and no others', () => {
+  const before = busyQueue()
+  const have = haveOf(renderer().renderPage('queue', before))
+  assert.deepEqual([...have.keys()].sort(), [...pageParts.queue].sort())
+  assert.equal(renderer().renderChanges('queue', before, joined(have)), '')
+  const after = { ...before, news: ['Something happened'] }
+  const swaps = parseHtml(renderer().renderChanges('queue', after, joined(have)))
+  assert.deepEqual(
+    find(swaps, 'hx-partial').map(swap => swap.attributes.get('hx-target')),
+    ['[data-live=news]'],
+  )
+  assert.equal(byId(swaps, 'news').text, 'Something happened')
+})
+
+test('a reader that names no region gets none, and one that names regions which are not there gets no more for it', () => {
+  assert.equal(renderer().renderChanges('queue', busyQueue(), ''), '')
+  assert.equal(renderer().renderChanges('queue', busyQueue(), 'nothing.x,__proto__.y,,news,.,health.x.y'), '')
+  assert.match(renderer().renderChanges('queue', busyQueue(), 'health.'), /^<hx-partial hx-target="\[data-live=health\]">/)
+})
+
+test('time that goes by, another token and what is sent along make no region differ', () => {
+  const before = busyQueue()
+  const have = joined(haveOf(renderer().renderPage('queue', before)))
+  const later = {
+    ...before,
+    frame: { ...before.frame, now: before.frame.now + 61_000, csrf: 'token-2' },
+    queue: { ...before.queue, version: before.queue.version + 1 },
+  }
+  assert.equal(renderer().renderChanges('queue', later, have), '')
+})
+
+test('the box that answers a form is signed as the one of the page', () => {
+  const alone = renderer().renderPart('pull', 'box', livePull)
+  assert.equal(haveOf(renderer().renderPage('pull', livePull)).get('box'), haveOf(alone).get('box'))
+})
+
+test('nothing that people write stands for a signature', () => {
+  const html = renderer().renderPage('queue', hostileQueue())
+  for (const part of haveOf(html).keys()) assert.ok([...pageParts.queue, 'news'].some(each => each === part))
 })
 
 test('a page without a stream has no regions that ask for themselves', () => {
   const { live: _, ...still } = busyQueue().frame
   const tree = parseHtml(renderer().renderPage('queue', { ...busyQueue(), frame: still }))
-  assert.equal(find(tree, '*', { 'hx-get': true }).length, 0)
+  assert.equal(find(tree, '*', { 'data-live': true }).length, 0)
   assert.equal(find(tree, '*', { id: 'live' }).length, 0)
 })
 
-test('the stream is opened by one empty element that is never swapped, and its notice is hidden', () => {
+test('one empty element, never swapped, names the stream and asks for what changed; the notice is hidden', () => {
   const tree = parseHtml(renderer().renderPage('queue', busyQueue()))
   const live = byId(tree, 'live')
-  assert.equal(live.attributes.get('hx-sse:connect'), '/alice.test/orchard/queue/main/events')
+  assert.equal(live.attributes.get('data-stream'), '/alice.test/orchard/queue/main/events')
   assert.equal(live.attributes.get('hx-swap'), 'none')
-  assert.equal(live.attributes.get('hx-trigger'), 'load, again')
+  assert.equal(live.attributes.get('hx-trigger'), 'changed throttle:200ms')
   assert.ok(byId(tree, 'stale').attributes.has('hidden'))
 })
 
