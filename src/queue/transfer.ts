@@ -21,7 +21,7 @@ export interface Standing {
 }
 
 /** Follows the moves that the facts tell of and that hold at `now` (milliseconds): one back and one on. */
-export function readStanding(facts: RepositoryFacts, now: number): Standing {
+export function readStanding(facts: Pick<RepositoryFacts, 'repo' | 'transferredFrom' | 'transferredTo'>, now: number): Standing {
   const { repo, transferredFrom, transferredTo } = facts
   const moves = [
     { from: transferredFrom, to: repo },

@@ -16,8 +16,13 @@ export function runOf(row: PastRunTable): KeptRun {
     startedAt: row.started_at ?? undefined,
     endedAt: row.ended_at,
     cause: row.cause ?? undefined,
-    retried: row.retried === null ? [] : texts.parse(JSON.parse(row.retried)),
+    retried: row.retried === null ? [] : textsOf(row.retried),
   }
+}
+
+/** A JSON array of texts. */
+export function textsOf(json: string): string[] {
+  return texts.parse(JSON.parse(json))
 }
 
 export function membersOf(json: string): { pull: string; head: string; commit: string }[] {

@@ -18,12 +18,13 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     'past_batch_ended on past_batch (repo, branch, ended_at)',
     'past_batch_age on past_batch (ended_at)',
     'past_run_batch on past_run (batch)',
+    'queue_record_repo on queue_record (repo, rkey)',
     'check_run_tip on check_run (repo, commit_id) where is_batch = 1',
   ]
   for (const index of indices) await sql.raw(`create index ${index}`).execute(db)
 }
 
 export async function down(db: Kysely<unknown>): Promise<void> {
-  await sql`drop index check_run_tip`.execute(db)
+  for (const index of ['check_run_tip', 'queue_record_repo']) await sql.raw(`drop index ${index}`).execute(db)
   for (const table of ['past_run', 'past_batch']) await db.schema.dropTable(table).execute()
 }

@@ -104,6 +104,15 @@ export function versionOf(index: IndexDatabase, repo: string): number {
   return read.get({ repo })?.version ?? 0
 }
 
+/** A repository's own record, and those at the other ends of its transfers. Undefined when there is no such repository. */
+export function repositoryRecords(
+  index: IndexDatabase,
+  address: string,
+): Pick<RepositoryFacts, 'repo' | 'transferredFrom' | 'transferredTo'> | undefined {
+  const repo = repoAt(index, address)
+  return repo === undefined ? undefined : { repo, ...otherEnds(index, repo) }
+}
+
 /** The records at the other ends of transfers that both sides tell of (HON-4); whether they hold yet is the fold's to say. */
 function otherEnds(index: IndexDatabase, repo: Stored<RepoRecord>): Pick<RepositoryFacts, 'transferredFrom' | 'transferredTo'> {
   const { transferredFrom: before, transferredTo: after } = repo.value
