@@ -1,9 +1,14 @@
-import { logNotes, noLogWords, ranOn, runResult, runTimes } from '../../src/queue/words/check-page.ts'
+import { logNotes, noLogWords, ranOn, runResult, runTimes, testsSay } from '../../src/queue/words/check-page.ts'
 import { runLabels } from '../../src/queue/words/labels.ts'
+import type { LogLine } from '../../src/views/logs.ts'
 import type { CheckPage } from '../../src/views/models.ts'
 import { commits, frame, hostile, minutesAgo, nameless, now, orchard, pull, runner } from './sample.ts'
 
 const parts = { state: 'failed', filedAt: minutesAgo(12), startedAt: minutesAgo(11), finishedAt: minutesAgo(2) } as const
+
+function linesOf(texts: readonly string[]): LogLine[] {
+  return texts.map(text => ({ pieces: [{ text }], kind: text.startsWith('$ ') ? 'step' : undefined }))
+}
 
 export function checkPage(more: Partial<CheckPage> = {}): CheckPage {
   const path = `/alice.test/orchard/checks/runner.test/queue:a:b:c`
@@ -22,19 +27,37 @@ export function checkPage(more: Partial<CheckPage> = {}): CheckPage {
       createdAt: minutesAgo(12),
     },
     branch: 'main',
-    batch: { size: 3, inFlight: true },
+    batch: { size: 3, tip: commits.batch },
     ran: ranOn(commits.batch, commits.tip),
     ...runLabels.failed,
     ...runResult(parts),
     times: runTimes(parts, now),
+    tests: testsSay(undefined, ['socket']),
+    failed: {
+      of: 2,
+      list: [
+        {
+          name: 'opens an orchard',
+          where: 'src/store.test.ts',
+          line: { n: 2_006, href: '#L2006' },
+          message: 'expected 499 to be 500',
+          text: 'at src',
+        },
+        { name: '', message: '', text: '' },
+      ],
+      notes: [],
+    },
     log: {
       shown: true,
-      lines: ['$ npm ci', 'added 412 packages in 11s', '', '$ npm test', hostile.script, hostile.long, '✗ 2 failed'],
+      lines: [
+        ...linesOf(['$ npm ci', 'added 412 packages in 11s', '', '$ npm test', hostile.script, hostile.long]),
+        { pieces: [{ text: '✗ ' }, { text: '2 failed', tone: 'r', bold: true }], kind: 'bad' },
+      ],
       first: 2_001,
       of: 2_007,
       earlier: `${path}?from=1`,
       live: false,
-      notes: [logNotes.cutAfter],
+      notes: [logNotes.long],
       plain: `${path}/log`,
     },
     ...more,
@@ -52,7 +75,7 @@ export function checkPages(): Record<string, CheckPage> {
       ...runResult({ ...parts, state: 'running', finishedAt: undefined }),
       times: [],
       pull: pull('Label rows'),
-      log: { shown: true, lines: ['$ npm test', 'one'], live: true, notes: [logNotes.cutBefore(70_000)] },
+      log: { shown: true, lines: linesOf(['$ npm test', 'one']), live: true, notes: [logNotes.cutBefore(70_000)] },
     }),
     'check-none': checkPage({ frame: live, batch: undefined, log: { shown: false, says: noLogWords({ why: 'coming' }), live: true } }),
     'check-hostile': checkPage({
@@ -64,7 +87,20 @@ export function checkPages(): Record<string, CheckPage> {
       bold: hostile.script,
       says: hostile.attribute,
       more: hostile.long,
-      log: { shown: true, lines: Object.values(hostile), first: 1, of: Object.values(hostile).length, live: true, notes: [hostile.script] },
+      tests: hostile.script,
+      failed: {
+        of: 3,
+        list: Object.values(hostile).map(text => ({ name: text, where: text, message: text, text, line: { n: 2, href: '#L2' } })),
+        notes: [hostile.script],
+      },
+      log: {
+        shown: true,
+        lines: linesOf(Object.values(hostile)),
+        first: 1,
+        of: Object.values(hostile).length,
+        live: true,
+        notes: [hostile.script],
+      },
     }),
   }
 }

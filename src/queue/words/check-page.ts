@@ -1,7 +1,7 @@
 /** What the page of a run says beside its log. Times in milliseconds since 1970. */
 import type { RunState } from '../runs.ts'
 import { runLabels } from './labels.ts'
-import { ago, clock, commit, lasting, type Phrase, say, span } from './phrase.ts'
+import { ago, clock, commit, count, lasting, list, type Phrase, say, span } from './phrase.ts'
 import { sizeWords } from './run.ts'
 
 export interface RunParts {
@@ -11,10 +11,12 @@ export interface RunParts {
   finishedAt?: number | undefined
   /** Why it was cancelled. */
   cause?: string | undefined
+  /** What its report says, where it has one. */
+  tests?: { failures: number; of: number } | undefined
 }
 
 /** How it went: the part in front, and what goes on after it. */
-export function runResult({ state, filedAt, startedAt, finishedAt, cause }: RunParts): { bold: string; says: Phrase } {
+export function runResult({ state, filedAt, startedAt, finishedAt, cause, tests }: RunParts): { bold: string; says: Phrase } {
   const bold = runLabels[state].word
   const took = startedAt === undefined || finishedAt === undefined ? undefined : span(finishedAt - startedAt)
   switch (state) {
@@ -30,9 +32,60 @@ export function runResult({ state, filedAt, startedAt, finishedAt, cause }: RunP
       return { bold, says: say`: nothing that it looks at was changed.` }
     case 'cancelled':
       return { bold, says: cause === undefined || cause === '' ? say`.` : say`: ${cause}` }
-    default:
-      return { bold, says: took === undefined ? say`.` : say` after ${took}.` }
+    default: {
+      const after = took === undefined ? '' : ` after ${took}`
+      const failed =
+        tests === undefined || tests.failures === 0
+          ? ''
+          : `${after === '' ? '' : ','} with ${grouped(tests.failures)} of ${testCount(tests.of)}`
+      return { bold, says: say`${after}${failed}.` }
+    }
   }
+}
+
+function grouped(n: number): string {
+  return n.toLocaleString('en')
+}
+
+function testCount(n: number): string {
+  return `${grouped(n)} ${n === 1 ? 'test' : 'tests'}`
+}
+
+/** Of a report: what ran, where nothing failed; tests that passed on a retry. */
+export function testsSay(tests: { failures: number; of: number; skipped: number } | undefined, retried: readonly string[]): Phrase {
+  const skipped = tests === undefined || tests.skipped === 0 ? '' : `, ${grouped(tests.skipped)} skipped`
+  const ran = tests === undefined || tests.failures > 0 ? say`` : say`${testCount(tests.of)}${skipped}.`
+  if (retried.length === 0) return ran
+  return say`${ran}${ran.length === 0 ? '' : ' '}${count(retried.length, 'test')} passed on a retry: ${list(retried)}.`
+}
+
+export type NoReport =
+  | { why: 'gone' }
+  | { why: 'broken' }
+  | { why: 'busy' }
+  | { why: 'unread'; host?: string | undefined }
+  /** It was read, and its end is missing. */
+  | { why: 'damaged' }
+
+/** Why failed tests are not listed, or not all of them. */
+export function noReportWords(parts: NoReport): Phrase {
+  switch (parts.why) {
+    case 'gone':
+      return say`Its report is no longer there: its runner’s account has let go of it.`
+    case 'broken':
+      return say`Its report cannot be read: it is not JUnit XML, or too long.`
+    case 'busy':
+      return say`Its report is being read. Reload the page in a moment.`
+    case 'unread':
+      return say`Its report cannot be read now: ${parts.host ?? 'its runner’s server'} does not answer. Reload the page in a moment.`
+    case 'damaged':
+      return say`Its report breaks off, so there may be more.`
+  }
+}
+
+/** Failed tests that a report counts and that are not listed. */
+export function moreFailed(n: number): Phrase {
+  return say`${grouped(n)} more failed; the log says which.`
 }
 
 /** When it began and ended. */
@@ -56,6 +109,9 @@ export type NoLog =
   | { why: 'broken' }
   | { why: 'busy' }
   | { why: 'unread'; host?: string | undefined }
+  | { why: 'no-room' }
+  /** It is long; so many lines of it were read so far. */
+  | { why: 'reading'; lines: number }
 
 /** Why there is no output to show. */
 export function noLogWords(parts: NoLog): Phrase {
@@ -74,6 +130,10 @@ export function noLogWords(parts: NoLog): Phrase {
       return say`Too many logs are being read just now. Reload the page in a moment.`
     case 'unread':
       return say`Its log cannot be read now: ${parts.host ?? 'its runner’s server'} does not answer. Reload the page in a moment.`
+    case 'no-room':
+      return say`Its log cannot be shown now: this server has no room for it.`
+    case 'reading':
+      return say`Its log is long and is being read, ${grouped(parts.lines)} lines so far. It appears here by itself.`
   }
 }
 
@@ -83,5 +143,6 @@ export const logNotes = {
   cutBefore(bytes: number): Phrase {
     return say`The ${sizeWords(bytes)} before this are not kept while it runs.`
   },
-  cutAfter: say`The log goes on, and the rest is too long for this page.`,
+  long: say`The log goes on, and the rest is too long to be shown here.`,
+  damaged: say`The log breaks off here: what comes after this cannot be unpacked.`,
 }

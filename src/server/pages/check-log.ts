@@ -2,10 +2,12 @@ import { parseDid } from '../../atproto/ids.ts'
 import { isGoing, millis, type Run } from '../../queue/runs.ts'
 import { logNotes, noLogWords } from '../../queue/words/check-page.ts'
 import { plain } from '../../queue/words/phrase.ts'
+import { createTerminal, plainLine } from '../../views/ansi.ts'
+import type { LogLine } from '../../views/logs.ts'
 import type { LogModel } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'
-import { logLines } from '../logs/lines.ts'
-import type { ReadLog } from '../logs/logs.ts'
+import { logLines, rawLines } from '../logs/lines.ts'
+import type { LogPart, OpenLog, ReadLog } from '../logs/logs.ts'
 import type { PageContext } from './context.ts'
 
 /** Lines on one page, and of a log that still grows. */
@@ -13,52 +15,79 @@ const PAGE = 2_000
 const LIVE = 500
 /** A log that is not there this long after the run ended is not waited for any more. */
 const COMES_WITHIN = 24 * 60 * 60_000
+/** How long the plain text of a log waits for it to be read. */
+const WHOLE_WAITS = 60_000
 
 type Logged = Pick<PageContext, 'logs' | 'liveLogs' | 'now'>
 
-/** The output of a run for its page: from the runner's account where it lies there, else what was sent of it so far. Of a long log the end is shown first. */
-export async function logModel(ctx: Logged, run: Run, asked: { from?: number | undefined; path: string }): Promise<LogModel> {
-  const parts = partsOf(run)
-  if (parts.length === 0) return unfinished(ctx, run)
+/** The output of a run where it lies in the runner's account; undefined where none does yet. */
+export async function readLog(ctx: Logged, run: Run, waitMs?: number): Promise<ReadLog | undefined> {
+  const parts = (run.value.log ?? []).map(blob => ('ref' in blob ? blob.ref.toString() : blob.cid))
+  if (parts.length === 0) return undefined
   ctx.liveLogs.drop(run.uri)
-  const log = await read(ctx, run, parts)
-  if (!log.ok) return { shown: false, says: noLogWords(log), live: false }
-  const of = log.lines.length
-  const first = Math.min(asked.from ?? Math.max(1, of - PAGE + 1), Math.max(1, of))
-  const lines = log.lines.slice(first - 1, first - 1 + PAGE)
+  const did = parseDid(run.did)
+  const log: ReadLog = did === undefined ? { ok: false, why: 'gone' } : await ctx.logs.of({ did, parts }, waitMs)
+  // Whoever watches the page is told once it is read.
+  if (!log.ok && log.why === 'reading') void log.done.then(() => ctx.liveLogs.tell(run.uri))
+  return log
+}
+
+/**
+ * The output of a run for its page: `log` as it was read, else what was sent of it so far. Of a long log the end is shown first. `bad` are numbers of
+ * lines that say what went wrong.
+ */
+export async function logModel(
+  ctx: Logged,
+  run: Run,
+  log: ReadLog | undefined,
+  asked: { from?: number | undefined; path: string; bad?: ReadonlySet<number> | undefined },
+): Promise<LogModel> {
+  if (log === undefined) return unfinished(ctx, run)
+  if (!log.ok) return { shown: false, says: noLogWords(log), live: log.why === 'reading' }
+  const part = asked.from === undefined ? await log.tail(PAGE) : await log.range(Math.max(1, Math.min(asked.from, log.lines)), PAGE)
+  const { first, lines } = part
   const href = (line: number) => withQuery(asked.path, { from: `${line}` })
-  const isLast = first + lines.length > of
+  const isLast = first + lines.length > log.lines
   return {
     shown: true,
-    lines,
+    lines: coloured(part, asked.bad),
     first,
-    of,
+    of: log.lines,
     ...(first > 1 ? { earlier: href(Math.max(1, first - PAGE)) } : {}),
-    ...(isLast ? {} : { later: href(first + PAGE) }),
+    ...(isLast ? {} : { later: href(first + lines.length) }),
     live: false,
-    notes: log.cut && isLast ? [logNotes.cutAfter] : [],
+    notes: log.cut !== undefined && isLast ? [logNotes[log.cut]] : [],
     plain: `${asked.path}/log`,
   }
 }
 
-/** The whole log as text, or why there is none. */
-export async function wholeLog(ctx: Logged, run: Run): Promise<{ ok: boolean; text: string }> {
-  const parts = partsOf(run)
-  const live = parts.length === 0 ? ctx.liveLogs.of(run.uri) : undefined
+/** The lines with their colours, those that were set before included. */
+function coloured({ before, lines, first }: LogPart, bad?: ReadonlySet<number>): LogLine[] {
+  const terminal = createTerminal()
+  for (const line of before) if (line.includes('\u001b')) terminal.line(line)
+  return lines.map((line, at) => {
+    const pieces = terminal.line(line)
+    const kind = bad?.has(first + at) === true ? 'bad' : line.startsWith('$ ') ? 'step' : undefined
+    return { pieces, kind }
+  })
+}
+
+/** The whole log as text, piece by piece, or why there is none. */
+export async function wholeLog(
+  ctx: Logged,
+  run: Run,
+): Promise<{ ok: true; text: AsyncIterable<string> | string } | { ok: false; text: string }> {
+  const log = await readLog(ctx, run, WHOLE_WAITS)
+  if (log?.ok) return { ok: true, text: textOf(log) }
+  const live = log === undefined ? ctx.liveLogs.of(run.uri) : undefined
   if (live !== undefined) return { ok: true, text: `${logLines(live.text).join('\n')}\n` }
-  const log = parts.length === 0 ? undefined : await read(ctx, run, parts)
-  if (log?.ok) return { ok: true, text: `${log.lines.join('\n')}\n` }
   const says = noLogWords(log ?? { why: isGoing(run.value) ? 'going' : 'none' })
   return { ok: false, text: `${plain(says, ctx.now(), () => undefined)}\n` }
 }
 
-function partsOf(run: Run): string[] {
-  return (run.value.log ?? []).map(blob => ('ref' in blob ? blob.ref.toString() : blob.cid))
-}
-
-async function read(ctx: Logged, run: Run, parts: readonly string[]): Promise<ReadLog> {
-  const did = parseDid(run.did)
-  return did === undefined ? { ok: false, why: 'gone' } : await ctx.logs.of({ did, parts })
+async function* textOf(log: OpenLog): AsyncGenerator<string> {
+  for await (const { lines } of log.all()) yield `${lines.map(plainLine).join('\n')}\n`
+  if (log.cut !== undefined) yield `${plain(logNotes[log.cut], 0, () => undefined)}\n`
 }
 
 /** What is known of a log that is not in the runner's account: output as it comes, or why there is none. */
@@ -69,15 +98,16 @@ function unfinished(ctx: Logged, run: Run): LogModel {
   const sent = ctx.liveLogs.of(run.uri)
   if (sent === undefined)
     return { shown: false, says: noLogWords({ why: going ? 'going' : coming ? 'coming' : 'none' }), live: going || coming }
-  const all = logLines(sent.text)
+  const all = rawLines(sent.text)
   const lines = all.slice(-LIVE)
+  const before = all.slice(0, all.length - lines.length)
   const isWhole = sent.from === 0
   // Where the beginning is not kept, the first line is the end of one.
-  const cut = isWhole && lines.length === all.length ? 0 : sent.from + Buffer.byteLength(sent.text) - Buffer.byteLength(lines.join('\n'))
+  const cut = isWhole && before.length === 0 ? 0 : sent.from + Buffer.byteLength(sent.text) - Buffer.byteLength(lines.join('\n'))
   return {
     shown: true,
-    lines,
-    ...(isWhole ? { first: all.length - lines.length + 1, of: all.length } : {}),
+    lines: coloured({ before, lines, first: before.length + 1 }),
+    ...(isWhole ? { first: before.length + 1, of: all.length } : {}),
     live: going || coming,
     notes: cut === 0 ? [] : [logNotes.cutBefore(cut)],
   }

@@ -143,7 +143,10 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
     ...result,
     ...summaryOf(value.summary, result.bold, (failed.tests?.failures ?? 0) > 0 ? failed.tests : undefined),
     times: runTimes(parts, now),
-    tests: testsSay(failed.tests, (value.retried ?? []).map(({ test }) => test)),
+    tests: testsSay(
+      failed.tests,
+      (value.retried ?? []).map(({ test }) => test),
+    ),
     failed: failed.model,
     log,
   }

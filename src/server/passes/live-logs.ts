@@ -15,6 +15,8 @@ export interface LiveLogs {
   drop(check: string): void
   /** Every check that has one. */
   checks(): string[]
+  /** Tells of a check whose log can be read now, as if it grew. */
+  tell(check: string): void
   /** Tells of each check whose log grew. */
   onGrown(listener: (check: string) => void): () => void
 }
@@ -52,6 +54,9 @@ export function createLiveLogs(): LiveLogs {
       const log = kept.get(check)
       if (log === undefined) return undefined
       return { text: new TextDecoder().decode(log.bytes), from: log.from }
+    },
+    tell(check) {
+      for (const listener of listeners) listener(check)
     },
     drop: check => void kept.delete(check),
     checks: () => [...kept.keys()],

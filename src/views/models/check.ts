@@ -1,3 +1,4 @@
+import type { LogLine } from '../logs.ts'
 import type { Frame, RepoHead } from './frame.ts'
 import type { CheckLine } from './queue.ts'
 import type { Account, Words } from './words.ts'
@@ -6,7 +7,7 @@ import type { Account, Words } from './words.ts'
 export type LogModel =
   | {
       shown: true
-      lines: readonly string[]
+      lines: readonly LogLine[]
       /** Number of the first line, from 1; absent where that is not known, since what came before was not kept. */
       first?: number | undefined
       /** How many lines there are in all, where that is known. */
@@ -23,6 +24,26 @@ export type LogModel =
     }
   | { shown: false; says: Words; live: boolean }
 
+/** A test that failed, as its report says. */
+export interface FailedLine {
+  name: string
+  /** Its file, or the group it belongs to. */
+  where?: string | undefined
+  /** Where the log tells of it: a number from 1. */
+  line?: { n: number; href: string } | undefined
+  message: string
+  /** The rest of what it printed: a trace, as a rule. */
+  text: string
+}
+
+export interface FailedModel {
+  /** How many failed, listed or not. */
+  of: number
+  list: readonly FailedLine[]
+  /** What is not listed, and why. */
+  notes: readonly Words[]
+}
+
 /** The page of one run, with its log. */
 export interface CheckPage {
   frame: Frame
@@ -31,7 +52,7 @@ export interface CheckPage {
   branch: string
   /** What it ran on: a pull, or a batch of so many. */
   pull?: { uri: string; title?: string | undefined; author?: Account | undefined } | undefined
-  batch?: { size: number; inFlight: boolean } | undefined
+  batch?: { size: number; tip: string } | undefined
   ran: Words
   tone: string
   icon: string
@@ -40,6 +61,9 @@ export interface CheckPage {
   /** What its runner says of it, where that is more. */
   more?: string | undefined
   times: Words
+  /** Of its tests, where none failed; and those that passed on a retry. */
+  tests?: Words | undefined
+  failed?: FailedModel | undefined
   log: LogModel
   news?: Words | undefined
 }

@@ -1,0 +1,79 @@
+import { parseDid } from '../../atproto/ids.ts'
+import type { Run } from '../../queue/runs.ts'
+import { moreFailed, noReportWords } from '../../queue/words/check-page.ts'
+import type { FailedLine, FailedModel } from '../../views/models.ts'
+import { withQuery } from '../../views/paths.ts'
+import type { FailedTest, Report } from '../../workflows/junit.ts'
+import { type FailedLines, findFailed } from '../logs/failed-lines.ts'
+import type { ReadLog } from '../logs/logs.ts'
+import type { PageContext } from './context.ts'
+
+/** Failed tests on a page: whoever breaks everything reads the first of them and the log. */
+const SHOWN = 100
+/** Lines of a log's page, and how many of them stand before the one that a link leads to. */
+const PAGE = 2_000
+const BEFORE = 200
+/** Characters of a trace on the page. */
+const TRACE = 3_000
+
+export interface Failed {
+  model?: FailedModel | undefined
+  tests?: { failures: number; of: number; skipped: number } | undefined
+  /** Numbers of lines of the log that say what went wrong. */
+  bad?: ReadonlySet<number> | undefined
+}
+
+/** What the report of a run says of failed tests, where it has one: bounded, and each with the line of the log that tells of it. */
+export async function failedModel(ctx: Pick<PageContext, 'reports'>, run: Run, log: ReadLog | undefined, path: string): Promise<Failed> {
+  const { report: blob } = run.value
+  const did = parseDid(run.did)
+  if (blob === undefined || did === undefined) return {}
+  const read = await ctx.reports.of(did, 'ref' in blob ? blob.ref.toString() : blob.cid)
+  if (!read.ok) return run.value.status === 'success' ? {} : { model: { of: 0, list: [], notes: [noReportWords(read)] } }
+  const { report } = read
+  const shown = report.failed.slice(0, SHOWN)
+  const lines = log?.ok === true ? await findFailed(log, shown) : []
+  const of = log?.ok === true ? log.lines : 0
+  const tests = { failures: report.failures, of: report.tests, skipped: report.skipped }
+  const bad = new Set(lines.flatMap(({ says }) => says ?? []))
+  return { tests, bad, model: report.failures === 0 ? undefined : listed(report, shown, { lines, of, path }) }
+}
+
+function listed(
+  report: Report,
+  shown: readonly FailedTest[],
+  log: { lines: readonly FailedLines[]; of: number; path: string },
+): FailedModel {
+  const list = shown.map((test, at): FailedLine => {
+    const { name, suite, file, message, text } = test
+    const from = log.lines[at]?.from
+    const [said, trace] = split(message, text)
+    return {
+      name: name === '' ? (suite ?? '') : name,
+      where: file ?? (suite === name ? undefined : suite),
+      ...(from === undefined ? {} : { line: { n: from, href: hrefOf(from, log) } }),
+      message: said,
+      text: trace,
+    }
+  })
+  const more = report.failures - shown.length
+  return {
+    of: report.failures,
+    list,
+    notes: [...(more > 0 ? [moreFailed(more)] : []), ...(report.isDamaged ? [noReportWords({ why: 'damaged' })] : [])],
+  }
+}
+
+/** What went wrong, and the rest; many reporters say the message again at the beginning of the trace. */
+function split(message: string, text: string): [string, string] {
+  const trace = text.trim()
+  const said = message === '' ? (trace.split('\n')[0] ?? '').slice(0, 500) : message
+  const rest = trace.startsWith(said) ? trace.slice(said.length).trim() : trace
+  return [said, rest.length > TRACE ? `${rest.slice(0, TRACE)}…` : rest]
+}
+
+/** The line within the page that shows the end, or within a page of its own. */
+function hrefOf(line: number, { of, path }: { of: number; path: string }): string {
+  if (line > of - PAGE) return `#L${line}`
+  return `${withQuery(path, { from: `${Math.max(1, line - BEFORE)}` })}#L${line}`
+}
