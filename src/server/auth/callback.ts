@@ -7,7 +7,7 @@ import { samePath } from '../http/paths.ts'
 import { clearSession, setSession, visitOf } from '../http/visit.ts'
 import type { Refusal } from '../refusals.ts'
 import { door } from '../words.ts'
-import { furtherScopes } from './client-metadata.ts'
+import { furtherRights, furtherScopes } from './client-metadata.ts'
 import { endSession } from './end-session.ts'
 import { type FoundAccount, findAccount } from './find-account.ts'
 import { type LogInForm, sendForm } from './log-in.ts'
@@ -21,7 +21,7 @@ const startQuery = {
   properties: {
     handle: { type: 'string', maxLength: 2_048 },
     next: { type: 'string', maxLength: 1_024 },
-    asks: { type: 'string', enum: Object.keys(furtherScopes) },
+    asks: { type: 'string', enum: furtherRights },
   },
 } as const
 const callbackQuery = { type: 'object', additionalProperties: { type: 'string', maxLength: 2_048 }, maxProperties: 12 } as const

@@ -15,8 +15,16 @@ export const stateScope = 'repo:dev.knotless.state?action=create'
 /** What it asks for beside that once an author wants to say here whether a pull is a draft: to edit their pulls. A put needs both actions. */
 export const pullScope = 'repo:dev.knotless.pull?action=create&action=update'
 
-/** Each further right by its name in addresses. */
-export const furtherScopes = { repository: repositoryScope, rerun: rerunScope, state: stateScope, pull: pullScope } as const
+/** What further rights are called in addresses. */
+export const furtherRights = ['repository', 'rerun', 'state', 'pull'] as const
+
+/** Each further right by its name. */
+export const furtherScopes: Readonly<Record<(typeof furtherRights)[number], string>> = {
+  repository: repositoryScope,
+  rerun: rerunScope,
+  state: stateScope,
+  pull: pullScope,
+}
 
 /**
  * What a delegation asks for (GWY-1): to write git states and merged states, and requeues; and to upload packs, which is a right of its own. A put

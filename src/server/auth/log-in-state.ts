@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { samePath } from '../http/paths.ts'
+import { furtherRights } from './client-metadata.ts'
 
 /** What a log-in remembers while the person is at their own server. It lies here, encrypted; the browser carries only its number. */
 export interface LogInState {
@@ -11,10 +12,10 @@ export interface LogInState {
   /** SHA-256 of the secret in the browser's cookie. */
   browser: string
   /** Set when an account that is logged in was asked for a further right. */
-  asks?: 'repository' | 'rerun' | undefined
+  asks?: (typeof furtherRights)[number] | undefined
 }
 
-const shape = z.object({ next: z.string(), handle: z.string(), browser: z.string(), asks: z.enum(['repository', 'rerun']).optional() })
+const shape = z.object({ next: z.string(), handle: z.string(), browser: z.string(), asks: z.enum(furtherRights).optional() })
 
 /** Binds a log-in to the browser that began it: an answer brought by another one logs nobody in. */
 export function writeState({ secret, ...log }: Omit<LogInState, 'browser'> & { secret: string }): string {

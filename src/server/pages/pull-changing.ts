@@ -1,7 +1,14 @@
 import type { Did } from '../../atproto/ids.ts'
 import { changesOf, judgeChange } from '../../queue/changing.ts'
 import { leaveParts } from '../../queue/leaving.ts'
-import { changeCosts, changeLabels, changeQuestion, changeRight, changeRightGranted, changeRightRefused } from '../../queue/words/changing.ts'
+import {
+  changeCosts,
+  changeLabels,
+  changeQuestion,
+  changeRight,
+  changeRightGranted,
+  changeRightRefused,
+} from '../../queue/words/changing.ts'
 import type { ChangeAct } from '../../queue/words/refusals.ts'
 import type { ChangeLine, ChangingModel, RefusalWords } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'

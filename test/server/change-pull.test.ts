@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { DevAccount } from '../../src/devnet/account.ts'
+import { type Network, startNetwork } from '../../src/devnet/network.ts'
+import { type Samples, seedPeople, seedSamples } from '../../src/devnet/seed.ts'
+import type { People } from '../../src/devnet/seed-repo.ts'
+import { recordAt } from '../../src/indexer/read.ts'
+import { tidAt } from '../../src/queue/tid.ts'
+import { until } from '../support/until.ts'
+import { logIn, openSignIn } from './log-in.ts'
+import { type Served, serve } from './serve.ts'
+import { type Answer, tokenOn, Visitor } from './visitor.ts'
+
+let network: Network
+let people: People
+let samples: Samples
+let server: Served
+let lastKey = Date.now()
+const visitors = new Map<string, Visitor>()
+const now = () => new Date().toISOString()
+
+before(async () => {
+  network = await startNetwork()
+  people = await seedPeople(network)
+  samples = await seedSamples(network, people)
+  server = await serve(network)
+})
+after(async () => {
+  await server?.end()
+  await network?.stop()
+})
+
+async function as(account: DevAccount): Promise<Visitor> {
+  const known = visitors.get(account.did)
+  if (known !== undefined) return known
+  const visitor = new Visitor()
+  await logIn(visitor, server.url, account)
+  visitors.set(account.did, visitor)
+  return visitor
+}
+
+/** A pull of carol's onto the orchard, and the path of its page. */
+async function openPull(more: Record<string, unknown> = {}): Promise<{ uri: string; path: string }> {
+  const head = Object.values(samples.orchard.pulls)[0]
+  assert.ok(head)
+  const fields = {
+    repo: samples.orchard.uri,
+    branch: 'main',
+    head: { repo: head.headRepo, branch: head.branch },
+    title: 'Prune the old trees',
+    ...more,
+  }
+  const { uri } = await people.carol.create('dev.knotless.pull', { ...fields, createdAt: now() }, tidAt(++lastKey))
+  const path = `${server.url}/alice.test/orchard/pulls/${people.carol.did}/${uri.split('/').at(-1)}`
+  await until(async () => (await fetch(path)).status === 200)
+  return { uri, path }
+}
+
+async function press(account: DevAccount, path: string, act: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const visitor = await as(account)
+  return visitor.post(`${path}/${act}`, { _csrf: tokenOn((await visitor.get(path)).text) }, headers)
+}
+
+const plain = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ')
+const boxOf = (html: string) => plain(/<section class="box"[\s\S]*?<\/section>/.exec(html)?.[0] ?? '')
+/** The changes that a page offers, by their addresses. */
+const offered = (html: string) => [...html.matchAll(/action="[^"]+\/(close|open|ready|draft)"/g)].map(([, act]) => act)
+
+/** Grants the right that a page asks for. Gives the page that the browser comes back to. */
+async function grant(account: DevAccount, page: string, answer: 'authorize' | 'deny' = 'authorize'): Promise<Answer & { url: string }> {
+  const visitor = await as(account)
+  const href = /href="(\/login\/start\?[^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const begun = await visitor.get(`${server.url}${href}`)
+  return visitor.follow(await (await openSignIn(visitor, String(begun.headers.location), account))[answer]())
+}
+
+/** As the page of whoever has the right: presses, grants what is asked, and presses again. */
+async function pressWithRight(account: DevAccount, path: string, act: string): Promise<Answer> {
+  const first = await press(account, path, act)
+  if (!first.text.includes('/login/start')) return first
+  await grant(account, first.text)
+  return press(account, path, act)
+}
+
+async function statesOn(account: DevAccount, uri: string): Promise<unknown[]> {
+  return (await account.list('dev.knotless.state')).filter(({ value }) => value.subject === uri).map(({ value }) => value.state)
+}
+
+test('HON-6 its author closes and reopens a pull; the right is asked for when it is first needed, and denied it is said', async () => {
+  const { carol } = people
+  const { uri, path } = await openPull()
+  const first = await press(carol, path, 'close')
+  assert.equal(first.status, 422)
+  assert.match(first.text, /role="alert">To close and reopen pulls here, let this server write <code>dev\.knotless\.state<\/code> records/)
+  const denied = await grant(carol, first.text, 'deny')
+  assert.match(boxOf(denied.text), /Not closed: you denied the right to close and reopen pulls here\./)
+  const back = await grant(carol, denied.text)
+  assert.match(new URL(back.url).search, /wants=close/)
+  assert.match(boxOf(back.text), /Nothing was changed yet: press “Close”\./)
+  assert.deepEqual(await statesOn(carol, uri), [])
+
+  const done = await press(carol, path, 'close')
+  assert.equal(done.status, 303, done.text)
+  const [closed] = (await carol.list('dev.knotless.state')).filter(({ value }) => value.subject === uri)
+  assert.ok(closed)
+  assert.deepEqual([closed.value.state, closed.value.repo], ['closed', samples.orchard.uri])
+  assert.ok(recordAt(server.context.database, closed.uri), 'it is indexed at once')
+  const page = (await (await as(carol)).get(path)).text
+  assert.match(boxOf(page), /Closed without landing/)
+  assert.deepEqual(offered(page), ['open'])
+  assert.doesNotMatch((await (await as(carol)).get(`${path}?wants=close`)).text, /Nothing was changed yet/, 'it is over')
+
+  const reopened = await press(carol, path, 'open', { 'hx-request': 'true' })
+  assert.equal(reopened.status, 200)
+  assert.match(reopened.text, /^\s*<section class="box"/)
+  assert.deepEqual((await statesOn(carol, uri)).sort(), ['closed', 'open'])
+  assert.match((await (await as(carol)).get(path)).text, /opened it again/)
+})
+
+test('HON-6 QUE-5 who may do what: nobody is offered what would be refused, and what is refused says who may', async () => {
+  const { alice, bob, carol, mallory } = people
+  const { uri, path } = await openPull()
+  const offers = async (account: DevAccount) => offered((await (await as(account)).get(path)).text)
+  assert.deepEqual(await offers(carol), ['draft', 'close'])
+  assert.deepEqual(await offers(alice), ['close'])
+  assert.deepEqual(await offers(bob), ['close'])
+  assert.deepEqual(await offers(mallory), [])
+  assert.deepEqual(offered(await (await fetch(path)).text()), [])
+  const stranger = await press(mallory, path, 'close')
+  assert.equal(stranger.status, 422)
+  assert.match(boxOf(stranger.text), /Not closed: only alice\.test , bob\.test and carol\.test can do that here/)
+  const owner = await press(alice, path, 'draft', { 'hx-request': 'true' })
+  assert.equal(owner.status, 422)
+  assert.match(boxOf(owner.text), /Not made a draft: only carol\.test can do that here\. Ask them\./)
+  assert.equal((await (await as(carol)).post(`${path}/close`, { _csrf: 'wrong' })).status, 403)
+  assert.deepEqual(await statesOn(mallory, uri), [])
+})
+
+test('QUE-5 an author makes a pull a draft and marks it as ready: the rest of the record stays as it was', async () => {
+  const { carol } = people
+  const { uri, path } = await openPull({ body: 'It is *time*.', colour: 'green' })
+  const key = uri.split('/').at(-1) ?? ''
+  const before = await carol.get('dev.knotless.pull', key)
+  assert.equal((await pressWithRight(carol, path, 'draft')).status, 303)
+  assert.deepEqual((await carol.get('dev.knotless.pull', key))?.value, { ...before?.value, draft: true })
+  const page = (await (await as(carol)).get(path)).text
+  assert.match(boxOf(page), /Draft/)
+  assert.deepEqual(offered(page), ['ready', 'close'])
+  const again = await press(carol, path, 'draft', { 'hx-request': 'true' })
+  assert.match(boxOf(again.text), /It is a draft already\. Nothing was written\./)
+  assert.equal((await press(carol, path, 'ready')).status, 303)
+  assert.deepEqual((await carol.get('dev.knotless.pull', key))?.value, before?.value)
+})
+
+test('QUE-2 QUE-5 what takes a queued pull out of the queue is asked before, with scripts off by a page', async () => {
+  const { alice, carol } = people
+  const { uri, path } = await openPull()
+  const entry = { repo: samples.orchard.uri, subject: uri, state: 'queued', createdAt: now() }
+  await alice.create('dev.knotless.queue', entry, tidAt(++lastKey))
+  const carols = await as(carol)
+  const page = await until(async () => {
+    const { text } = await carols.get(path)
+    return /Queued, 1st of 1/.test(text) && text
+  })
+  assert.match(
+    page,
+    /<form method="get" action="[^"]+\/close" hx-post="[^"]+\/close"[^>]+hx-confirm="Close this pull\? It leaves the queue/,
+  )
+  assert.match(boxOf(page), /Closing it or making it a draft takes it out of the queue as well\./)
+  for (const [act, says] of [
+    [
+      'close',
+      /Close this pull\? [\s\S]*It leaves the queue and gives up 1st place; nobody else is affected\. Reopening it does not queue it again\./,
+    ],
+    ['draft', /Make this pull a draft\? [\s\S]*Marking it as ready does not queue it again\./],
+  ] as const) {
+    const asks = await carols.get(`${path}/${act}`)
+    assert.equal(asks.status, 200)
+    assert.match(plain(asks.text), says)
+  }
+  const form = await carols.get(`${path}/close`)
+  const done = await carols.post(`${path}/close`, { _csrf: tokenOn(form.text) })
+  assert.equal(done.status, 303)
+  assert.equal((await carols.get(`${path}/close`)).status, 422, 'there is nothing left to ask')
+  assert.match(boxOf((await carols.get(path)).text), /Closed without landing/)
+  assert.match(plain((await new Visitor().get(`${path}/close`)).text), /Log in|^$/)
+})
+
+test('two clicks, and an answer that is lost, close it once', async () => {
+  const { carol } = people
+  const { uri, path } = await openPull()
+  const both = await Promise.all([press(carol, path, 'close'), press(carol, path, 'close')])
+  assert.deepEqual(
+    both.map(answer => answer.status),
+    [303, 303],
+  )
+  assert.deepEqual(await statesOn(carol, uri), ['closed'])
+
+  const other = await openPull()
+  const fault = network.faults.add({ fault: 'lose', method: 'com.atproto.repo.createRecord', times: 1 })
+  const lost = await press(carol, other.path, 'close')
+  fault.clear()
+  assert.equal(fault.hits(), 1)
+  assert.ok([303, 422].includes(lost.status), String(lost.status))
+  await press(carol, other.path, 'close')
+  assert.deepEqual(await statesOn(carol, other.uri), ['closed'])
+})
+
+test('HON-8 what is marked merged and is not on the branch is reopened by the owner, not by its author', async () => {
+  const { alice, carol } = people
+  const { uri, path } = await openPull()
+  const merged = { repo: samples.orchard.uri, subject: uri, state: 'merged', commit: 'f'.repeat(40), createdAt: now() }
+  await alice.create('dev.knotless.state', merged, tidAt(++lastKey))
+  await until(async () => /Marked merged, but not on/.test((await (await as(alice)).get(path)).text))
+  assert.deepEqual(offered((await (await as(carol)).get(path)).text), [])
+  const author = await press(carol, path, 'open')
+  assert.match(boxOf(author.text), /Not reopened: only alice\.test and bob\.test can do that here/)
+  assert.deepEqual(offered((await (await as(alice)).get(path)).text), ['open'])
+  assert.equal((await pressWithRight(alice, path, 'open')).status, 303)
+  assert.match(boxOf((await (await as(alice)).get(path)).text), /This server may not land pulls for you yet/)
+  assert.deepEqual((await statesOn(alice, uri)).sort(), ['merged', 'open'])
+})
