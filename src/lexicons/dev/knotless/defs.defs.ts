@@ -251,12 +251,22 @@ type Standing = { $type?: "dev.knotless.defs#standing";
   /**
    * A record first seen long after its key's time (REC-9).
    */
-  "backdated"?:Backdated | undefined };
+  "backdated"?:Backdated | undefined;
+
+  /**
+   * When it is expected to land; only of what is queued.
+   */
+  "expected"?:ExpectedView | undefined;
+
+  /**
+   * That the steward put it back, where it did.
+   */
+  "requeue"?:RequeueView | undefined };
 
 export type { Standing };
 
 /** Where a pull stands, in the same words everywhere (STA-1, STA-3). */
-const standing = /*#__PURE__*/ l.typedObject<Standing>($nsid, "standing", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["merged","merged-not-there","closed","draft","landing","in-batch","in-ahead","queued","ejected","open"]}>({"maxLength":64}),"text":/*#__PURE__*/ l.string({"maxLength":12000}),"label":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"branch":/*#__PURE__*/ l.string({"maxLength":255,"minLength":1}),"position":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":1,"maximum":9007199254740991})),"length":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"why":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":12000})),"preflights":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Preflight>((() => preflight) as any), {"maxLength":100})),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<BatchRef>((() => batchRef) as any)),"reason":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"ejectionKind":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"commit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"record":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"by":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any)),"queuedAtHead":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"backdated":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Backdated>((() => backdated) as any))}));
+const standing = /*#__PURE__*/ l.typedObject<Standing>($nsid, "standing", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["merged","merged-not-there","closed","draft","landing","in-batch","in-ahead","queued","ejected","open"]}>({"maxLength":64}),"text":/*#__PURE__*/ l.string({"maxLength":12000}),"label":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"branch":/*#__PURE__*/ l.string({"maxLength":255,"minLength":1}),"position":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":1,"maximum":9007199254740991})),"length":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"why":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":12000})),"preflights":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Preflight>((() => preflight) as any), {"maxLength":100})),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<BatchRef>((() => batchRef) as any)),"reason":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"ejectionKind":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"commit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"record":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"by":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any)),"queuedAtHead":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"backdated":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Backdated>((() => backdated) as any)),"expected":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<ExpectedView>((() => expectedView) as any)),"requeue":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<RequeueView>((() => requeueView) as any))}));
 
 export { standing };
 
@@ -396,12 +406,22 @@ type CheckView = { $type?: "dev.knotless.defs#checkView";
   /**
    * When ended.
    */
-  "finishedAt"?:l.DatetimeString | undefined };
+  "finishedAt"?:l.DatetimeString | undefined;
+
+  /**
+   * How long its runs usually take; only of batches.
+   */
+  "usual"?:UsualView | undefined;
+
+  /**
+   * The check whose pass was taken over (CHK-6).
+   */
+  "reusedFrom"?:l.AtUriString | undefined };
 
 export type { CheckView };
 
 /** A run. */
-const checkView = /*#__PURE__*/ l.typedObject<CheckView>($nsid, "checkView", /*#__PURE__*/ l.object({"uri":/*#__PURE__*/ l.string({"format":"at-uri"}),"runner":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"workflow":/*#__PURE__*/ l.string({"maxLength":255}),"status":/*#__PURE__*/ l.string({"maxLength":64}),"verdict":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"commit":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"baseCommit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"pull":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"preflight":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"isolated":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"summary":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"createdAt":/*#__PURE__*/ l.string({"format":"datetime"}),"startedAt":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"finishedAt":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"}))}));
+const checkView = /*#__PURE__*/ l.typedObject<CheckView>($nsid, "checkView", /*#__PURE__*/ l.object({"uri":/*#__PURE__*/ l.string({"format":"at-uri"}),"runner":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"workflow":/*#__PURE__*/ l.string({"maxLength":255}),"status":/*#__PURE__*/ l.string({"maxLength":64}),"verdict":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"commit":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"baseCommit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"pull":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"})),"preflight":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"isolated":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"summary":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"createdAt":/*#__PURE__*/ l.string({"format":"datetime"}),"startedAt":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"finishedAt":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"usual":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<UsualView>((() => usualView) as any)),"reusedFrom":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"}))}));
 
 export { checkView };
 
@@ -526,12 +546,17 @@ type EntryView = { $type?: "dev.knotless.defs#entryView";
   /**
    * Where a pull stands, in the same words everywhere (STA-1, STA-3).
    */
-  "standing":Standing };
+  "standing":Standing;
+
+  /**
+   * Its pre-flights at its head, whatever became of them.
+   */
+  "preflights"?:(Preflight)[] | undefined };
 
 export type { EntryView };
 
 /** A queued pull. */
-const entryView = /*#__PURE__*/ l.typedObject<EntryView>($nsid, "entryView", /*#__PURE__*/ l.object({"pull":/*#__PURE__*/ l.ref<PullView>((() => pullView) as any),"position":/*#__PURE__*/ l.integer({"minimum":1,"maximum":9007199254740991}),"record":/*#__PURE__*/ l.string({"format":"at-uri"}),"key":/*#__PURE__*/ l.string({"format":"tid"}),"queuedBy":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"queuedAt":/*#__PURE__*/ l.string({"format":"datetime"}),"standing":/*#__PURE__*/ l.ref<Standing>((() => standing) as any)}));
+const entryView = /*#__PURE__*/ l.typedObject<EntryView>($nsid, "entryView", /*#__PURE__*/ l.object({"pull":/*#__PURE__*/ l.ref<PullView>((() => pullView) as any),"position":/*#__PURE__*/ l.integer({"minimum":1,"maximum":9007199254740991}),"record":/*#__PURE__*/ l.string({"format":"at-uri"}),"key":/*#__PURE__*/ l.string({"format":"tid"}),"queuedBy":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"queuedAt":/*#__PURE__*/ l.string({"format":"datetime"}),"standing":/*#__PURE__*/ l.ref<Standing>((() => standing) as any),"preflights":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Preflight>((() => preflight) as any), {"maxLength":100}))}));
 
 export { entryView };
 
@@ -616,12 +641,17 @@ type BatchView = { $type?: "dev.knotless.defs#batchView";
   /**
    * False when a run was not isolated.
    */
-  "isolated"?:boolean | undefined };
+  "isolated"?:boolean | undefined;
+
+  /**
+   * When it is expected to land; only of what is in flight.
+   */
+  "expected"?:ExpectedView | undefined };
 
 export type { BatchView };
 
 /** A batch. */
-const batchView = /*#__PURE__*/ l.typedObject<BatchView>($nsid, "batchView", /*#__PURE__*/ l.object({"state":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["checking","ahead","passed-waiting","red-undecided","landing","landed","cancelled","failed"]}>({"maxLength":64}),"base":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"since":/*#__PURE__*/ l.string({"format":"datetime"}),"members":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<MemberView>((() => memberView) as any), {"maxLength":50}),"checks":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<CheckView>((() => checkView) as any), {"maxLength":1000}),"says":/*#__PURE__*/ l.string({"maxLength":4000}),"nothingRan":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"isolated":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean())}));
+const batchView = /*#__PURE__*/ l.typedObject<BatchView>($nsid, "batchView", /*#__PURE__*/ l.object({"state":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["checking","ahead","passed-waiting","red-undecided","landing","landed","cancelled","failed"]}>({"maxLength":64}),"base":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"since":/*#__PURE__*/ l.string({"format":"datetime"}),"members":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<MemberView>((() => memberView) as any), {"maxLength":50}),"checks":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<CheckView>((() => checkView) as any), {"maxLength":1000}),"says":/*#__PURE__*/ l.string({"maxLength":4000}),"nothingRan":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"isolated":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"expected":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<ExpectedView>((() => expectedView) as any))}));
 
 export { batchView };
 
@@ -696,12 +726,27 @@ type EjectionView = { $type?: "dev.knotless.defs#ejectionView";
   /**
    * What failed.
    */
-  "checks":(FailedCheckView)[] };
+  "checks":(FailedCheckView)[];
+
+  /**
+   * What the steward decided, where it did.
+   */
+  "decision"?:DecisionView | undefined;
+
+  /**
+   * Its place, where it is queued again.
+   */
+  "position"?:number | undefined;
+
+  /**
+   * How many are queued then.
+   */
+  "length"?:number | undefined };
 
 export type { EjectionView };
 
 /** A pull turned away. */
-const ejectionView = /*#__PURE__*/ l.typedObject<EjectionView>($nsid, "ejectionView", /*#__PURE__*/ l.object({"pull":/*#__PURE__*/ l.ref<PullView>((() => pullView) as any),"record":/*#__PURE__*/ l.string({"format":"at-uri"}),"by":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"reason":/*#__PURE__*/ l.string({"maxLength":10000}),"says":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"kind":/*#__PURE__*/ l.string({"maxLength":64}),"commit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"checks":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<FailedCheckView>((() => failedCheckView) as any), {"maxLength":100})}));
+const ejectionView = /*#__PURE__*/ l.typedObject<EjectionView>($nsid, "ejectionView", /*#__PURE__*/ l.object({"pull":/*#__PURE__*/ l.ref<PullView>((() => pullView) as any),"record":/*#__PURE__*/ l.string({"format":"at-uri"}),"by":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"reason":/*#__PURE__*/ l.string({"maxLength":10000}),"says":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"kind":/*#__PURE__*/ l.string({"maxLength":64}),"commit":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":40,"minLength":40})),"checks":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<FailedCheckView>((() => failedCheckView) as any), {"maxLength":100}),"decision":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<DecisionView>((() => decisionView) as any)),"position":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":1,"maximum":9007199254740991})),"length":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}))}));
 
 export { ejectionView };
 
@@ -736,12 +781,17 @@ type LandedView = { $type?: "dev.knotless.defs#landedView";
   /**
    * True when no workflow ran on it (ADM-11).
    */
-  "nothingRan"?:boolean | undefined };
+  "nothingRan"?:boolean | undefined;
+
+  /**
+   * How long its checks took, while that is known.
+   */
+  "checkedSeconds"?:number | undefined };
 
 export type { LandedView };
 
 /** A batch that landed. */
-const landedView = /*#__PURE__*/ l.typedObject<LandedView>($nsid, "landedView", /*#__PURE__*/ l.object({"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"by":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"members":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<MemberView>((() => memberView) as any), {"maxLength":200}),"checks":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<CheckView>((() => checkView) as any), {"maxLength":1000})),"nothingRan":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean())}));
+const landedView = /*#__PURE__*/ l.typedObject<LandedView>($nsid, "landedView", /*#__PURE__*/ l.object({"tip":/*#__PURE__*/ l.string({"maxLength":40,"minLength":40}),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"by":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"members":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<MemberView>((() => memberView) as any), {"maxLength":200}),"checks":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<CheckView>((() => checkView) as any), {"maxLength":1000})),"nothingRan":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"checkedSeconds":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}))}));
 
 export { landedView };
 
@@ -806,12 +856,27 @@ type LanderView = { $type?: "dev.knotless.defs#landerView";
   /**
    * Its version of git.
    */
-  "git"?:string | undefined };
+  "git"?:string | undefined;
+
+  /**
+   * Runs at once.
+   */
+  "jobs"?:number | undefined;
+
+  /**
+   * The time limit of a run, in seconds.
+   */
+  "timeout"?:number | undefined;
+
+  /**
+   * When it started.
+   */
+  "startedAt"?:l.DatetimeString | undefined };
 
 export type { LanderView };
 
 /** Who lands the queues. */
-const landerView = /*#__PURE__*/ l.typedObject<LanderView>($nsid, "landerView", /*#__PURE__*/ l.object({"account":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"named":/*#__PURE__*/ l.boolean(),"lastSeen":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"nextBy":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"waitsFor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"running":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"depth":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"wait":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"executor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"version":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"git":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64}))}));
+const landerView = /*#__PURE__*/ l.typedObject<LanderView>($nsid, "landerView", /*#__PURE__*/ l.object({"account":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"named":/*#__PURE__*/ l.boolean(),"lastSeen":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"nextBy":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"waitsFor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":10000})),"running":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.boolean()),"batch":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"depth":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"wait":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"executor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"version":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"git":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"jobs":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"timeout":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"startedAt":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"}))}));
 
 export { landerView };
 
@@ -851,12 +916,17 @@ type HealthView = { $type?: "dev.knotless.defs#healthView";
   /**
    * Since when.
    */
-  "since"?:l.DatetimeString | undefined };
+  "since"?:l.DatetimeString | undefined;
+
+  /**
+   * What is said beside it.
+   */
+  "notes"?:(NoteView)[] | undefined };
 
 export type { HealthView };
 
 /** How a queue does, in words (STA-4). */
-const healthView = /*#__PURE__*/ l.typedObject<HealthView>($nsid, "healthView", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["busy","checking","filling","idle","halving","no-lander","never-lander","stall","churn","not-delegated","no-runners","unchecked","stopping","waiting"]}>({"maxLength":64}),"tone":/*#__PURE__*/ l.string({"maxLength":16}),"label":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"bold":/*#__PURE__*/ l.string({"maxLength":200}),"says":/*#__PURE__*/ l.string({"maxLength":4000}),"advice":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":4000})),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"}))}));
+const healthView = /*#__PURE__*/ l.typedObject<HealthView>($nsid, "healthView", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["busy","checking","filling","idle","halving","no-lander","never-lander","stall","churn","not-delegated","no-runners","unchecked","stopping","waiting"]}>({"maxLength":64}),"tone":/*#__PURE__*/ l.string({"maxLength":16}),"label":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"bold":/*#__PURE__*/ l.string({"maxLength":200}),"says":/*#__PURE__*/ l.string({"maxLength":4000}),"advice":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":4000})),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"notes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<NoteView>((() => noteView) as any), {"maxLength":20}))}));
 
 export { healthView };
 
@@ -964,6 +1034,11 @@ type StatsView = { $type?: "dev.knotless.defs#statsView";
   "landed":number;
 
   /**
+   * Ejections.
+   */
+  "ejected"?:number | undefined;
+
+  /**
    * Queued to landed, median.
    */
   "medianMinutes"?:number | undefined;
@@ -986,7 +1061,7 @@ type StatsView = { $type?: "dev.knotless.defs#statsView";
 export type { StatsView };
 
 /** Figures over a span. */
-const statsView = /*#__PURE__*/ l.typedObject<StatsView>($nsid, "statsView", /*#__PURE__*/ l.object({"days":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"landed":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"medianMinutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"p95Minutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesPassed":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesEnded":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}))}));
+const statsView = /*#__PURE__*/ l.typedObject<StatsView>($nsid, "statsView", /*#__PURE__*/ l.object({"days":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"landed":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"ejected":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"medianMinutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"p95Minutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesPassed":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesEnded":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}))}));
 
 export { statsView };
 
@@ -1039,3 +1114,223 @@ export type { Preflight };
 const preflight = /*#__PURE__*/ l.typedObject<Preflight>($nsid, "preflight", /*#__PURE__*/ l.object({"name":/*#__PURE__*/ l.string({"maxLength":255})}));
 
 export { preflight };
+
+/** When something is expected to land: a range, or why there is none. */
+type ExpectedView = { $type?: "dev.knotless.defs#expectedView";
+
+  /**
+   * No earlier than this, most likely.
+   */
+  "from"?:l.DatetimeString | undefined;
+
+  /**
+   * No later than this, most likely.
+   */
+  "to"?:l.DatetimeString | undefined;
+
+  /**
+   * What the range goes by, in words.
+   */
+  "basis"?:string | undefined;
+
+  /**
+   * Why there is no range, in a sentence.
+   */
+  "none"?:string | undefined };
+
+export type { ExpectedView };
+
+/** When something is expected to land: a range, or why there is none. */
+const expectedView = /*#__PURE__*/ l.typedObject<ExpectedView>($nsid, "expectedView", /*#__PURE__*/ l.object({"from":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"to":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"basis":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":4000})),"none":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":4000}))}));
+
+export { expectedView };
+
+/** How long runs of a workflow usually take here, in seconds. */
+type UsualView = { $type?: "dev.knotless.defs#usualView";
+
+  /**
+   * One in ten is shorter.
+   */
+  "from":number;
+
+  /**
+   * Half are shorter.
+   */
+  "typical":number;
+
+  /**
+   * One in ten is longer.
+   */
+  "to":number };
+
+export type { UsualView };
+
+/** How long runs of a workflow usually take here, in seconds. */
+const usualView = /*#__PURE__*/ l.typedObject<UsualView>($nsid, "usualView", /*#__PURE__*/ l.object({"from":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"typical":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"to":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})}));
+
+export { usualView };
+
+/** What the steward decided about an ejection (STW-10). */
+type DecisionView = { $type?: "dev.knotless.defs#decisionView";
+
+  /**
+   * The record.
+   */
+  "uri":l.AtUriString;
+
+  /**
+   * Whose steward.
+   */
+  "by":AccountView;
+
+  /**
+   * When.
+   */
+  "at":l.DatetimeString;
+
+  /**
+   * What was decided.
+   */
+  "verdict":string;
+
+  /**
+   * On what ground.
+   */
+  "kind":string;
+
+  /**
+   * One or two words.
+   */
+  "label":string;
+
+  /**
+   * In words.
+   */
+  "says":string;
+
+  /**
+   * Which attempt at this head.
+   */
+  "attempt"?:number | undefined;
+
+  /**
+   * The checks that it rests on.
+   */
+  "evidence":(EvidenceView)[] };
+
+export type { DecisionView };
+
+/** What the steward decided about an ejection (STW-10). */
+const decisionView = /*#__PURE__*/ l.typedObject<DecisionView>($nsid, "decisionView", /*#__PURE__*/ l.object({"uri":/*#__PURE__*/ l.string({"format":"at-uri"}),"by":/*#__PURE__*/ l.ref<AccountView>((() => accountView) as any),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"verdict":/*#__PURE__*/ l.string({"maxLength":64}),"kind":/*#__PURE__*/ l.string({"maxLength":64}),"label":/*#__PURE__*/ l.string({"maxLength":64}),"says":/*#__PURE__*/ l.string({"maxLength":20000}),"attempt":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"evidence":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<EvidenceView>((() => evidenceView) as any), {"maxLength":100})}));
+
+export { decisionView };
+
+/** A check. */
+type EvidenceView = { $type?: "dev.knotless.defs#evidenceView";
+
+  /**
+   * The record.
+   */
+  "uri":l.AtUriString };
+
+export type { EvidenceView };
+
+/** A check. */
+const evidenceView = /*#__PURE__*/ l.typedObject<EvidenceView>($nsid, "evidenceView", /*#__PURE__*/ l.object({"uri":/*#__PURE__*/ l.string({"format":"at-uri"})}));
+
+export { evidenceView };
+
+/** What is said beside how a queue does. */
+type NoteView = { $type?: "dev.knotless.defs#noteView";
+
+  /**
+   * Which.
+   */
+  "kind":string;
+
+  /**
+   * Its tone.
+   */
+  "tone"?:string | undefined;
+
+  /**
+   * How it starts.
+   */
+  "bold":string;
+
+  /**
+   * What is the case.
+   */
+  "says":string;
+
+  /**
+   * What to do.
+   */
+  "advice"?:string | undefined };
+
+export type { NoteView };
+
+/** What is said beside how a queue does. */
+const noteView = /*#__PURE__*/ l.typedObject<NoteView>($nsid, "noteView", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string({"maxLength":64}),"tone":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":16})),"bold":/*#__PURE__*/ l.string({"maxLength":200}),"says":/*#__PURE__*/ l.string({"maxLength":4000}),"advice":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":4000}))}));
+
+export { noteView };
+
+/** Something that happened to a queue. */
+type ActivityView = { $type?: "dev.knotless.defs#activityView";
+
+  /**
+   * Which.
+   */
+  "kind":string;
+
+  /**
+   * When.
+   */
+  "at":l.DatetimeString;
+
+  /**
+   * Its tone.
+   */
+  "tone"?:string | undefined;
+
+  /**
+   * In words.
+   */
+  "says":string;
+
+  /**
+   * The record that says so.
+   */
+  "record":l.AtUriString;
+
+  /**
+   * The pull that it is about.
+   */
+  "pull"?:l.AtUriString | undefined };
+
+export type { ActivityView };
+
+/** Something that happened to a queue. */
+const activityView = /*#__PURE__*/ l.typedObject<ActivityView>($nsid, "activityView", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string({"maxLength":64}),"at":/*#__PURE__*/ l.string({"format":"datetime"}),"tone":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":16})),"says":/*#__PURE__*/ l.string({"maxLength":50000}),"record":/*#__PURE__*/ l.string({"format":"at-uri"}),"pull":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"at-uri"}))}));
+
+export { activityView };
+
+/** That the steward put a pull back (STW-7). */
+type RequeueView = { $type?: "dev.knotless.defs#requeueView";
+
+  /**
+   * On what ground.
+   */
+  "kind":string;
+
+  /**
+   * Which attempt at its head.
+   */
+  "attempt":number };
+
+export type { RequeueView };
+
+/** That the steward put a pull back (STW-7). */
+const requeueView = /*#__PURE__*/ l.typedObject<RequeueView>($nsid, "requeueView", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string({"maxLength":64}),"attempt":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})}));
+
+export { requeueView };
