@@ -20,6 +20,16 @@ export async function giveDelegation(serverUrl: string, account: Giver): Promise
   }
 }
 
+/** Takes back what `giveDelegation` gave, as its owner does on Settings. Throws with what the server said when it does not come about. */
+export async function takeDelegation(serverUrl: string, account: Giver): Promise<void> {
+  const visitor = new Visitor('Mozilla/5.0 (X11; Linux x86_64) knotless-devnet')
+  await logIn(visitor, serverUrl, account, '/settings')
+  const settings = await visitor.get(`${serverUrl}/settings`)
+  const answer = await visitor.post(`${serverUrl}/settings/delegation/withdraw`, { _csrf: tokenOn(settings.text) })
+  if (answer.status !== 303) throw new Error(`${account.handle} could not withdraw, ${answer.status}: ${alertOn(answer.text)}`)
+  await visitor.post(`${serverUrl}/logout`, { _csrf: tokenOn(settings.text) })
+}
+
 /** From Settings to the account's own server and back, by whoever is logged in. Gives the last answer, where `decide` led to. */
 export async function delegate(
   visitor: Visitor,

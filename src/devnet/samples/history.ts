@@ -4,8 +4,10 @@ import { runGit } from '../../git/run.ts'
 
 /** One commit of a sample: its parent's tree with the files of a folder laid over it. */
 export interface SampleCommit {
-  /** Folder of files below `samples/`; a leading `dot.` in a name stands for a dot. */
+  /** Folder of files below `samples/`; a leading `dot.` in a name stands for a dot. With `files` no more than its name. */
   folder: string
+  /** Its files by path, instead of a folder's. */
+  files?: Readonly<Record<string, string>>
   /** The branch that it is made on, without `refs/heads/`. */
   branch: string
   /** Folder of the parent commit; none for the first. */
@@ -55,13 +57,17 @@ function importStream(commits: readonly SampleCommit[]): Buffer {
     parts.push(`commit refs/heads/${commit.branch}\nmark :${marks.get(commit.folder)}\nauthor ${who}\ncommitter ${who}\n`)
     data(Buffer.from(`${commit.message}\n`))
     if (commit.parent !== undefined) parts.push(`from :${marks.get(commit.parent)}\n`)
-    for (const file of filesOf(commit.folder)) {
+    for (const file of commit.files === undefined ? filesOf(commit.folder) : given(commit.files)) {
       parts.push(`M ${file.executable ? '100755' : '100644'} inline ${file.path}\n`)
       data(file.bytes)
     }
     parts.push('\n')
   }
   return Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : part)))
+}
+
+function given(files: Readonly<Record<string, string>>): Array<{ path: string; bytes: Buffer; executable: boolean }> {
+  return Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text), executable: false }))
 }
 
 function filesOf(folder: string): Array<{ path: string; bytes: Buffer; executable: boolean }> {
