@@ -1,3 +1,4 @@
+import { changeLabels, changeQuestion } from '../../src/queue/words/changing.ts'
 import { delegationSays } from '../../src/queue/words/delegation.ts'
 import { healthWords } from '../../src/queue/words/health.ts'
 import { meaningsOfLabels } from '../../src/queue/words/help.ts'
@@ -59,7 +60,8 @@ export function homePage(): HomePage {
     frame: frame({ title: 'Repositories', description: 'Merge queues of repositories on the AT Protocol.', path: '/' }),
     q: '',
     mine: false,
-    counts: { all: 3, mine: 1 },
+    ill: false,
+    counts: { all: 3, mine: 1, ill: 1 },
     repositories: [
       line(alice, 'orchard', [lane('main'), lane('release/1.0', { length: 0, batches: 0 })], true),
       line(bob, 'hedgerow', [stranded]),
@@ -98,6 +100,12 @@ export function repositoryPage(): RepositoryPage {
       { account: nameless, lands: false },
     ],
     gateway: { did: 'did:web:queue.example', here: true, delegated: false },
+    badge: {
+      href: '/alice.test/orchard/badge/main',
+      says: 'main: 12 queued, healthy',
+      markdown:
+        '[![Merge queue of main](https://queue.example/alice.test/orchard/badge/main)](https://queue.example/alice.test/orchard/queue/main)',
+    },
     movedTo: { owner: bob, name: 'orchard' },
     mirror: { says: say`Its record names ${{ code: 'refs/heads/main' }} at a commit that no pack holds.`, since: minutesAgo(30) },
     sleeping: [
@@ -199,6 +207,21 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         pull: leaving.pull,
         says: '',
         refused: refusals.notQueued({ what: 'ejected', at: minutesAgo(2) }),
+      },
+    },
+    'confirm-change': {
+      'confirm-close': {
+        frame: frame({ title: 'Close this pull?' }),
+        repo: orchard,
+        pull: leaving.pull,
+        change: { act: 'close', path: 'close', label: changeLabels.close, question: changeQuestion('close', parts) },
+      },
+      'confirm-draft-refused': {
+        frame: frame({ title: 'Make this pull a draft?' }),
+        repo: orchard,
+        pull: leaving.pull,
+        change: { act: 'draft', path: 'draft', label: changeLabels.draft },
+        refused: refusals.pullNotOpen('draft', 'merged', minutesAgo(2)),
       },
     },
     login: {

@@ -13,10 +13,13 @@ import { accountOf } from './locate.ts'
 import { sendKept, sendShared } from './send.ts'
 
 const PAGE = 20
+/** How many of one's own repositories are looked at for what needs a look. */
+const MOST_MINE = 100
 
 interface Query {
   q?: string
   mine?: string
+  ill?: string
   cursor?: string
 }
 
@@ -25,6 +28,7 @@ const query = {
   properties: {
     q: { type: 'string', maxLength: 200 },
     mine: { type: 'string', maxLength: 8 },
+    ill: { type: 'string', maxLength: 8 },
     cursor: { type: 'string', maxLength: 2_048 },
   },
 } as const
@@ -48,18 +52,22 @@ export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
 function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): HomePage {
   const viewer = visitOf(request).session?.did
   const q = (asked.q ?? '').trim()
-  const mine = asked.mine === '1' && viewer !== undefined
+  const ill = asked.ill === '1' && viewer !== undefined
+  const mine = asked.mine === '1' && viewer !== undefined && !ill
   // Whoever is named whole is looked up, not looked for: links on names of people come here.
   const owner = accountOf(ctx, q)
   const named = owner === undefined ? { q } : { owner }
   const bounds = { ...named, ...(mine ? { member: viewer } : {}) }
-  const page = listRepositories(ctx.database, { ...bounds, limit: PAGE, ...(asked.cursor === undefined ? {} : { cursor: asked.cursor }) })
+  const needLook = viewer === undefined ? [] : illOf(ctx, named, viewer)
+  const page = ill
+    ? { repositories: [], cursor: undefined }
+    : listRepositories(ctx.database, { ...bounds, limit: PAGE, ...(asked.cursor === undefined ? {} : { cursor: asked.cursor }) })
   const counts = {
     all: countRepositories(ctx.database, named),
-    ...(viewer === undefined ? {} : { mine: countRepositories(ctx.database, { ...named, member: viewer }) }),
+    ...(viewer === undefined ? {} : { mine: countRepositories(ctx.database, { ...named, member: viewer }), ill: needLook.length }),
   }
-  const repositories = page.repositories.flatMap(row => lineOf(ctx, row, viewer))
-  const of = mine ? counts.mine : counts.all
+  const repositories = ill ? needLook : page.repositories.flatMap(row => lineOf(ctx, row, viewer))
+  const of = ill ? counts.ill : mine ? counts.mine : counts.all
   const isAll = page.cursor === undefined && asked.cursor === undefined
   return {
     frame: {
@@ -73,6 +81,7 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
     q,
     owner: owner === undefined ? undefined : { did: owner, handle: namesOf(ctx.database)(owner) },
     mine,
+    ill,
     counts,
     repositories,
     paging: {
@@ -83,6 +92,17 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
       later: page.cursor === undefined ? undefined : withQuery(request.url, { cursor: page.cursor }),
     },
   }
+}
+
+/** One's own repositories that have a queue which needs a look. */
+function illOf(ctx: PageContext, named: { q?: string; owner?: string }, viewer: string): RepositoryLine[] {
+  const { repositories } = listRepositories(ctx.database, { ...named, member: viewer, limit: MOST_MINE })
+  return repositories.flatMap(row => lineOf(ctx, row, viewer)).filter(({ queues }) => queues.some(({ health }) => needsLook(health.tone)))
+}
+
+/** Whether a queue in this tone is one that somebody should do something about. */
+function needsLook(tone: string): boolean {
+  return tone === 'attention' || tone === 'danger'
 }
 
 function lineOf(ctx: PageContext, row: RepositoryRow, viewer: string | undefined): RepositoryLine[] {

@@ -6,10 +6,10 @@ import { pullParts } from '../../queue/answers/rows.ts'
 import { landerLife } from '../../queue/lander-life.ts'
 import { tidMillis } from '../../queue/tid.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
-import { titleWords } from '../../queue/words/pages.ts'
+import { badgeWords, noBadgeWords, titleWords } from '../../queue/words/pages.ts'
 import { offerWords } from '../../queue/words/repo-settings-page.ts'
 import type { Account, Paging, RepositoryPage, SleepingRecord } from '../../views/models.ts'
-import { accountName, repositoryPath, withQuery } from '../../views/paths.ts'
+import { accountName, badgePathIn, queuePath, repositoryPath, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
@@ -73,6 +73,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
   const mirror = mirrorStateOf(ctx.database, view.record.uri)
   const { gateway } = view.record.value
   const { description } = view.record.value
+  const queues = queueSummaryParts(view, asking)
   const repoName = `${accountName(head.owner)}/${head.name}`
   return {
     frame: {
@@ -87,13 +88,14 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
     repo: head,
     cloneUrl: `${ctx.config.publicUrl}${repositoryPath(head.owner, head.name)}.git`,
     description,
-    queues: queueSummaryParts(view, asking),
+    queues,
     pulls,
     filter: { state, mine },
     paging,
     collaborators: view.roles.collaborators.map(account),
     runners: runnersOf(view, asking, account),
     gateway: { did: gateway, here: gateway === ctx.config.did, delegated: asking.gateway?.delegation.state === 'given' },
+    badge: badgeOf(ctx, at, queues),
     offer: offerTo(view, viewer),
     movedTo: movedTo(ctx, view),
     mirror:
@@ -102,6 +104,16 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
         : { says: mirror.message ?? 'The git state could not be read.', since: mirror.failedAt },
     sleeping: viewer === view.roles.owner ? sleepingOf(view, account) : undefined,
   }
+}
+
+function badgeOf(ctx: PageContext, { head }: Located, queues: RepositoryPage['queues']): RepositoryPage['badge'] {
+  const branch = head.defaultBranch
+  const lane = queues.find(each => each.branch === branch)
+  const href = badgePathIn(repositoryPath(head.owner, head.name), branch)
+  const says = lane?.health.label === undefined ? noBadgeWords(branch) : badgeWords(branch, lane.length, lane.health.label)
+  const whole = (path: string) => `${ctx.config.publicUrl}${path}`
+  const alt = `Merge queue of ${branch}`.replace(/[\\[\]]/g, '\\$&')
+  return { href, says, markdown: `[![${alt}](${whole(href)})](${whole(queuePath(head.owner, head.name, branch))})` }
 }
 
 type Rows = Pick<RepositoryPage, 'pulls' | 'paging'>

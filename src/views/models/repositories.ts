@@ -31,8 +31,10 @@ export interface HomePage {
   /** Whose repositories these are, where it was the name of an account. */
   owner?: Account | undefined
   mine: boolean
-  /** How many there are under this search; `mine` only for a viewer. */
-  counts: { all: number; mine?: number | undefined }
+  /** Only those of the viewer's with a queue that needs a look. */
+  ill: boolean
+  /** How many there are under this search; `mine` and `ill` only for a viewer. */
+  counts: { all: number; mine?: number | undefined; ill?: number | undefined }
   repositories: readonly RepositoryLine[]
   paging: Paging
 }
@@ -79,6 +81,8 @@ export interface RepositoryPage {
   /** In the order of the record. */
   runners: readonly { account: Account; lastSeen?: Instant | undefined; lands: boolean }[]
   gateway: { did?: string | undefined; here: boolean; delegated: boolean }
+  /** The badge of the default branch: its path, what it says, and what shows it in a README. */
+  badge: { href: string; says: string; markdown: string }
   /** Said to the one that it is offered to. */
   offer?: Words | undefined
   /** The new address after a transfer. */
