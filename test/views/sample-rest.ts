@@ -11,7 +11,7 @@ import type { HomePage, QueueLane, RepositoryPage, StandingWords } from '../../s
 import type { PageModels } from '../../src/views/render.ts'
 import { alice, bob, carol, commits, frame, gardener, hostile, minutesAgo, nameless, now, orchard, pull, runner } from './sample.ts'
 import { checkPages } from './sample-check.ts'
-import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
+import { boxes, boxModel, changing, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
 import { repoSettingsPages } from './sample-repo-settings.ts'
 import { settingsPages } from './sample-settings.ts'
@@ -191,6 +191,7 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
       'pull-hostile': hostilePull(),
       'pull-unread': pullPage(boxModel({ key: 'working', branch: 'main' }), {
         changes: { ok: false, says: 'Its branch could not be read yet.' },
+        changing,
         checks: [],
       }),
     },
@@ -253,6 +254,15 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
     settings: settingsPages(),
     'not-found': {
       'not-found': { frame: frame({ title: 'Not found', path: '/nobody.test/nothing' }) },
+      'not-found-inside': { frame: frame({ path: '/alice.test/orchard/frob' }), repo: orchard },
+      'not-found-near': {
+        frame: frame({ path: '/alice.test/pear' }),
+        says: 'There is no repository alice.test/pear here.',
+        near: [
+          { owner: alice, name: 'orchard' },
+          { owner: alice, name: hostile.attribute },
+        ],
+      },
       'not-found-named': {
         frame: frame({ path: `/${encodeURIComponent(hostile.script)}` }),
         says: refusals.repoNotFound(hostile.script).message,

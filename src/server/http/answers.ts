@@ -45,11 +45,17 @@ export function sendRefusal(
 }
 
 /** The page that says what was looked for and is not there, in one sentence where the address named it. */
-export function sendNotFound(ctx: Context, request: FastifyRequest, reply: FastifyReply, says?: string): FastifyReply {
+export function sendNotFound(
+  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  says?: string,
+  near: Pick<PageModels['not-found'], 'repo' | 'near'> = {},
+): FastifyReply {
   const message = says ?? plain(errorPageWords({ status: 404 }).says, ctx.now(), () => undefined)
   if (wantsJson(request)) return reply.code(404).send({ error: errorName(request, 'not-found'), message })
   const frame = frameOf(ctx, request, { title: 'Not found', description: message })
-  return sendPage(ctx, reply, 'not-found', { frame, says }, 404)
+  return sendPage(ctx, reply, 'not-found', { frame, says, ...near }, 404)
 }
 
 /** The page that says that something broke, with the number that is in the log. */

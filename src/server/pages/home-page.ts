@@ -10,7 +10,7 @@ import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 import { accountOf } from './locate.ts'
-import { sendKept, sendShared } from './send.ts'
+import { sendKept, sendMissing, sendShared } from './send.ts'
 
 const PAGE = 20
 /** How many of one's own repositories are looked at for what needs a look. */
@@ -44,7 +44,7 @@ export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
 
   app.get<{ Params: { owner: string } }>('/:owner', { schema: { params: ownerParams } }, (request, reply) => {
     const did = accountOf(ctx, request.params.owner)
-    if (did === undefined || countRepositories(ctx.database, { owner: did }) === 0) return reply.callNotFound()
+    if (did === undefined || countRepositories(ctx.database, { owner: did }) === 0) return sendMissing(ctx, request, reply)
     return reply.redirect(accountPath({ did, handle: namesOf(ctx.database)(did) }), 302)
   })
 }

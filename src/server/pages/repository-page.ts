@@ -56,6 +56,11 @@ export function addRepositoryPage(app: FastifyInstance, ctx: PageContext): void 
   )
 }
 
+/** Addresses below a repository's that lead nowhere: the page says so, and leads back to the repository. */
+export function addNowhere(app: FastifyInstance, ctx: PageContext): void {
+  app.get('/:owner/:name/*', { schema: { params: repoParams } }, (request, reply) => sendMissing(ctx, request, reply))
+}
+
 /** The repository whose clone address was opened in a browser. */
 function ofCloneAddress(ctx: PageContext, { owner, name }: RepoParams): Located | undefined {
   return name.endsWith('.git') ? locate(ctx, { owner, name: name.slice(0, -'.git'.length) }) : undefined

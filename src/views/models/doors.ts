@@ -91,6 +91,10 @@ export interface NotFoundPage {
   frame: Frame
   says?: Words | undefined
   advice?: Words | undefined
+  /** The repository that the address begins with. */
+  repo?: RepoHead | undefined
+  /** Repositories that may be meant. */
+  near?: readonly { owner: Account; name: string }[] | undefined
 }
 
 /** How a queue works and what the labels mean. */
