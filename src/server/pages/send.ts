@@ -4,6 +4,7 @@ import type { PageModels, PageParts } from '../../views/render.ts'
 import { sendNotFound } from '../http/answers.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
+import { nearby } from './nearby.ts'
 import type { PageOf } from './page-cache.ts'
 
 /**
@@ -54,6 +55,7 @@ export function sendLive<N extends keyof PageParts>(
 }
 
 /** A 404 page that says what was looked for. */
-export function sendMissing(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, says: Words): FastifyReply {
-  return sendNotFound(ctx, request, reply, typeof says === 'string' ? says : says.filter(part => typeof part === 'string').join(''))
+export function sendMissing(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, says?: Words): FastifyReply {
+  const text = says === undefined || typeof says === 'string' ? says : says.filter(part => typeof part === 'string').join('')
+  return sendNotFound(ctx, request, reply, text, nearby(ctx, request))
 }
