@@ -14,7 +14,7 @@ import { addPullChanges } from './pull-changes.ts'
 import { addPullPage } from './pull-page.ts'
 import { addQueuePage } from './queue-page.ts'
 import { addRepoSettings } from './repo-settings.ts'
-import { addRepositoryPage } from './repository-page.ts'
+import { addNowhere, addRepositoryPage } from './repository-page.ts'
 import { addSettings } from './settings.ts'
 
 /** Every page and action, one file each. They run in a scope that knows the visit, parses forms and has checked their tokens. */
@@ -26,6 +26,7 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addHelp(app, pages)
   addSettings(app, ctx)
   addRepositoryPage(app, pages)
+  addNowhere(app, pages)
   addRepoSettings(app, pages)
   addQueuePage(app, pages)
   addPullPage(app, pages)
