@@ -11,6 +11,7 @@ export type StateRecord = knotless.state.Main
 export type QueueRecord = knotless.queue.Main
 export type CheckRecord = knotless.check.Main
 export type LanderRecord = knotless.lander.Main
+export type DecisionRecord = knotless.decision.Main
 
 /** A record with where it lies and when it was first seen. */
 export interface Stored<T> {
@@ -84,6 +85,8 @@ export interface RepositoryFacts {
   queue: readonly Stored<QueueRecord>[]
   checks: readonly Stored<CheckRecord>[]
   landers: readonly Stored<LanderRecord>[]
+  /** Of the steward, about these pulls. */
+  decisions?: readonly Stored<DecisionRecord>[] | undefined
   /** Accounts that were deleted, deactivated or taken down (QUE-2). */
   gone: ReadonlySet<string>
   /** Merge results by pull AT-URI; those for another tip or head than the present ones are passed over. */

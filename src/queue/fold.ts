@@ -2,6 +2,7 @@
 import { readBranches } from './branches.ts'
 import { sortChecks } from './checks.ts'
 import { collect } from './collect.ts'
+import { readDecisions } from './decisions.ts'
 import type { RepositoryFacts } from './facts.ts'
 import { createHonour } from './honour.ts'
 import { nextGone, readLander } from './landers.ts'
@@ -30,7 +31,11 @@ export function foldRepository(facts: RepositoryFacts, now: number): RepositoryV
   const branchRefs = refs.branchesOf(home)
   const pulls = new Map<string, PullView>()
   const context = { facts, refs, branchRefs, home, addressNow }
-  for (const material of collected.pulls) pulls.set(material.pull.uri, readPull(material, context))
+  const decisions = readDecisions(facts.decisions ?? [], roles, addresses)
+  for (const material of collected.pulls) {
+    const { uri } = material.pull
+    pulls.set(uri, { ...readPull(material, context), decisions: decisions.get(uri) })
+  }
 
   const checks = sortChecks(once(facts.checks), roles, addresses)
   const landers = once(facts.landers)

@@ -1,5 +1,16 @@
 /** What the fold of a repository's facts gives: who may what, where each pull stands, what each branch's queue is. */
-import type { CheckRecord, GitFault, LanderRecord, MergeResult, PullRecord, QueueRecord, RepoRecord, StateRecord, Stored } from './facts.ts'
+import type {
+  CheckRecord,
+  DecisionRecord,
+  GitFault,
+  LanderRecord,
+  MergeResult,
+  PullRecord,
+  QueueRecord,
+  RepoRecord,
+  StateRecord,
+  Stored,
+} from './facts.ts'
 
 /** Why a record counts for nothing; counted per reason (REC-3). */
 export type IgnoredReason =
@@ -53,6 +64,8 @@ export interface PullView {
   ejection?: Stored<QueueRecord> | undefined
   /** Every honoured queue and state record about it, oldest key first (the timeline). */
   history: readonly (Stored<QueueRecord> | Stored<StateRecord>)[]
+  /** What the steward decided about its ejections, oldest first (STW-10). */
+  decisions?: readonly Stored<DecisionRecord>[] | undefined
   /** Present commit of its head branch by the refs records known; absent when that is not known or the branch is gone. */
   head?: string | undefined
   /** True when the head's refs record is known and lacks the branch. */

@@ -1,6 +1,7 @@
 /** Histories for tests: records of a made-up repository, written one after another by named accounts, a minute apart. */
 import type {
   CheckRecord,
+  DecisionRecord,
   GitFault,
   LanderRecord,
   MergeFault,
@@ -59,6 +60,7 @@ export class History {
   readonly queue: Queue[] = []
   readonly checks: Stored<CheckRecord>[] = []
   readonly landers: Stored<LanderRecord>[] = []
+  readonly decisions: Stored<DecisionRecord>[] = []
   readonly gone = new Set<string>()
   readonly merges = new Map<string, MergeResult>()
   readonly mergeFaults = new Map<string, MergeFault>()
@@ -221,6 +223,24 @@ export class History {
     return record
   }
 
+  /** What a steward in this account decided about an ejection; that a flake put it back, unless said otherwise. */
+  decided(by: Did, ejection: { uri: string }, pull: AtUri, extra: Extra<DecisionRecord> & Written = {}): Stored<DecisionRecord> {
+    const record = this.write<DecisionRecord>('decision', by, extra, base => ({
+      $type: 'dev.knotless.decision',
+      ...base,
+      subject: pull,
+      ejection: ejection.uri as AtUri,
+      head: HEAD,
+      verdict: 'requeue',
+      kind: 'flake',
+      evidence: [],
+      attempt: 1,
+      ...fields(extra),
+    }))
+    this.decisions.push(record)
+    return record
+  }
+
   /** What stands at a branch's tip, which must be the present one to count. */
   tip(facts: Partial<TipFacts> & { contains?: ReadonlyMap<string, boolean> } = {}): this {
     const branch = facts.branch ?? 'main'
@@ -239,8 +259,24 @@ export class History {
 
   facts(): RepositoryFacts {
     const { repo, transferredFrom, transferredTo, refs, pulls, states, queue, checks, landers, gone, merges, tips } = this
-    const { mergeFaults, gitFaults } = this
-    return { repo, transferredFrom, transferredTo, refs, pulls, states, queue, checks, landers, gone, merges, tips, mergeFaults, gitFaults }
+    const { mergeFaults, gitFaults, decisions } = this
+    return {
+      repo,
+      transferredFrom,
+      transferredTo,
+      refs,
+      pulls,
+      states,
+      queue,
+      checks,
+      landers,
+      gone,
+      merges,
+      tips,
+      mergeFaults,
+      gitFaults,
+      decisions,
+    }
   }
 
   /** The view a minute after the last record unless `now` is given. */

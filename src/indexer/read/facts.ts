@@ -6,7 +6,7 @@ import { gitFaultsOf, mergeFaultsOf, mergesOf, refsOf, tipsOf } from './git-fact
 import { oneOf } from './json-list.ts'
 import { choosePast } from './past-choice.ts'
 import { type ChosenPull, chooseOne, choosePulls } from './pull-choice.ts'
-import { batchChecksOf, pullChecksOf, pullsOf, queueRecordsOf, statesOf } from './pull-records.ts'
+import { batchChecksOf, decisionsOf, pullChecksOf, pullsOf, queueRecordsOf, statesOf } from './pull-records.ts'
 import { readLander, readRepo, readRows, recordColumns } from './stored.ts'
 
 export interface LoadedFacts {
@@ -80,6 +80,7 @@ function gather(
     queue,
     checks: onceEach(checks),
     landers,
+    decisions: decisionsOf(index, uris, members),
     gone: goneOf(index, new Set([...members, ...pulls.map(pull => pull.did)])),
     merges: mergesOf(index, uris),
     mergeFaults: mergeFaultsOf(index, uris),

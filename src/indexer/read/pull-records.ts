@@ -1,12 +1,13 @@
 /** Records about chosen pulls, by writers that can count. Bounded per pull and writer, so that nobody can crowd out anybody else's. */
 import { type SqlBool, sql } from 'kysely'
-import type { CheckRecord, PullRecord, QueueRecord, StateRecord, Stored } from '../../queue/facts.ts'
+import type { CheckRecord, DecisionRecord, PullRecord, QueueRecord, StateRecord, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
 import { oneOf } from './json-list.ts'
-import { readCheck, readPull, readQueueRecord, readRows, readState, recordColumns } from './stored.ts'
+import { readCheck, readDecision, readPull, readQueueRecord, readRows, readState, recordColumns } from './stored.ts'
 
 const MOST_PER_WRITER = 200
 const MOST_CHECKS_PER_WRITER = 50
+const MOST_DECISIONS_PER_WRITER = 50
 const MOST_BATCH_CHECKS = 500
 
 export function pullsOf(index: IndexDatabase, ids: Iterable<number>): Stored<PullRecord>[] {
@@ -57,6 +58,21 @@ export function pullChecksOf(index: IndexDatabase, pulls: Iterable<string>, memb
     .where('newest.n', '<=', MOST_CHECKS_PER_WRITER)
     .orderBy('newest.filed_at', 'desc')
   return readRows(index.sync.all(rows), readCheck)
+}
+
+/** What members' stewards decided about pulls. */
+export function decisionsOf(index: IndexDatabase, pulls: Iterable<string>, members: Iterable<string>): Stored<DecisionRecord>[] {
+  const newest = index.db
+    .selectFrom('decision')
+    .select(['record_id', sql<number>`row_number() over (partition by subject, did order by rkey desc)`.as('n')])
+    .where('subject', 'in', oneOf(pulls))
+    .where('did', 'in', oneOf(members))
+  const rows = index.db
+    .selectFrom(newest.as('newest'))
+    .innerJoin('record', 'record.id', 'newest.record_id')
+    .select(recordColumns)
+    .where('newest.n', '<=', MOST_DECISIONS_PER_WRITER)
+  return readRows(index.sync.all(rows), readDecision)
 }
 
 /** Runs of batches, newest first. */

@@ -38,7 +38,7 @@ function reader<T>(
   }
 }
 
-const { check, issue, lander, pull, queue, refs, repo, state } = dev.knotless
+const { check, decision, issue, lander, pull, queue, refs, repo, state } = dev.knotless
 /** Records without blobs are their own JSON; the others become atproto's data model. */
 const plain = (text: string): unknown => JSON.parse(text)
 const withBlobs = (text: string): unknown => lexParse(text)
@@ -50,6 +50,7 @@ export const readIssue = reader(value => issue.$ifMatches(value), plain)
 export const readQueueRecord = reader(value => queue.$ifMatches(value), plain)
 export const readState = reader(value => state.$ifMatches(value), plain)
 export const readCheck = reader(value => check.$ifMatches(value), withBlobs)
+export const readDecision = reader(value => decision.$ifMatches(value), plain)
 export const readLander = reader(value => lander.$ifMatches(value), plain)
 
 /** The rows that can be read, read. */

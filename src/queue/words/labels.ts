@@ -117,4 +117,5 @@ export const gatewayLabels = {
 export const stewardLabels = {
   requeued: label('Requeued', 'iterations', 'attention'),
   rejected: label('Rejected', 'x-circle', 'danger'),
+  none: label('Not decided', 'circle-slash', 'neutral'),
 } as const

@@ -13,8 +13,13 @@ export interface PullLine {
   head?: { repo: string; branch: string; commit?: string | undefined } | undefined
 }
 
-/** When something is expected to land: a range, or why there is none (`Expected`). */
-export type ExpectedLine = { from: Instant; to: Instant; basis?: Words | undefined } | { none: Words }
+/** When something is expected to land: a range with what it goes by, or, in `none`, why there is none (`#expectedView` fits). */
+export interface ExpectedLine {
+  from?: Instant | undefined
+  to?: Instant | undefined
+  basis?: Words | undefined
+  none?: Words | undefined
+}
 
 /** Where a pull stands (`#standing` fits). */
 export interface StandingWords {
