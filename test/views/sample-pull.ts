@@ -1,4 +1,5 @@
 import { type BoxParts, boxTones, boxWords } from '../../src/queue/words/box.ts'
+import { changeCosts, changeLabels, changeQuestion } from '../../src/queue/words/changing.ts'
 import { leaveWords } from '../../src/queue/words/leave.ts'
 import { say } from '../../src/queue/words/phrase.ts'
 import * as refusals from '../../src/queue/words/refusals.ts'
@@ -131,6 +132,7 @@ export function pullPage(box: BoxModel, more: Partial<PullPage> = {}): PullPage 
     repo: orchard,
     pull: of,
     box,
+    changing: { acts: [] },
     changes: {
       ok: true,
       commits: ['Cut long names at eight letters', 'Keep sorting by number', ''].map(subject => ({
@@ -232,6 +234,14 @@ export function hostilePull(): PullPage {
       leave: { question: hostile.attribute, beside: hostile.attribute },
       can: { ...box.can, leave: { allowed: true } },
     },
+    changing: {
+      acts: [
+        { act: 'close', path: 'close', label: hostile.attribute, question: { headline: hostile.attribute, says: hostile.script } },
+        { act: 'ready', path: 'ready', label: hostile.script },
+      ],
+      costs: hostile.script,
+      right: { says: hostile.script, host: hostile.name, href: '/login/start', refused: { code: 'denied', message: hostile.script } },
+    },
     changes: {
       ok: true,
       commits: Object.values(hostile).map(subject => ({ commit: commits.head, subject, author: { name: subject }, date: subject })),
@@ -261,4 +271,13 @@ export function hostilePull(): PullPage {
     ],
     timeline: Object.values(hostile).map(says => ({ at: minutesAgo(1), tone: says, says })),
   }
+}
+
+/** What an author may do to a pull that is queued. */
+export const changing: PullPage['changing'] = {
+  acts: [
+    { act: 'draft', path: 'draft', label: changeLabels.draft, question: changeQuestion('draft', { key: 'queued', position: 8 }) },
+    { act: 'close', path: 'close', label: changeLabels.close, question: changeQuestion('close', { key: 'queued', position: 8 }) },
+  ],
+  costs: changeCosts(true, true),
 }

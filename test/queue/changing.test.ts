@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changesOf, judgeChange } from '../../src/queue/changing.ts'
+import { alice, bob, carol, dave, History, mallory, rigby } from './support.ts'
+
+const offered = (history: History, pull: string, caller?: string) => [...changesOf({ view: history.view(), pull, caller })]
+
+test('HON-6 owner, collaborators and the author close and reopen; a runner, a stranger and whoever is signed out do not', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  for (const did of [alice, bob, carol]) assert.deepEqual(offered(history, pull, did), ['close'])
+  assert.deepEqual(offered(history, pull, dave), ['close', 'draft'])
+  for (const did of [rigby, mallory, undefined]) assert.deepEqual(offered(history, pull, did), [])
+  history.closed(bob, pull)
+  for (const did of [alice, bob, dave]) assert.deepEqual(offered(history, pull, did), ['reopen'])
+  for (const did of [rigby, mallory, undefined]) assert.deepEqual(offered(history, pull, did), [])
+})
+
+test('HON-6 what is so already is no refusal, and nobody else is told so', () => {
+  const history = new History()
+  const pull = history.pull(dave)
+  history.closed(bob, pull)
+  const view = history.view()
+  assert.deepEqual(judgeChange('close', { view, pull, caller: dave }), { ok: true, already: true })
+  const stranger = judgeChange('close', { view, pull, caller: mallory })
+  assert.equal(!stranger.ok && stranger.refusal.code, 'not-allowed')
+  const draft = judgeChange('draft', { view, pull, caller: dave })
+  assert.equal(!draft.ok && draft.refusal.code, 'pull-not-open')
+  const nobody = judgeChange('reopen', { view, pull })
+  assert.equal(!nobody.ok && nobody.refusal.code, 'signed-out')
+})
