@@ -1,5 +1,6 @@
 /** Who asks, when, and what is known beside records: the same for standing, box, health and admission. */
 import type { BranchHistory } from './history.ts'
+import type { SpanFigures } from './stats/figures.ts'
 import type { NoDelegation } from './words/refusals.ts'
 
 /** What a lander told this server of its last pass. Times in milliseconds since 1970. */
@@ -36,4 +37,6 @@ export interface Asking {
   gateway?: GatewayFacts | undefined
   /** Of a branch by its name: how its last batches went; absent where nobody kept that, and nothing is estimated. */
   history?: ((branch: string) => BranchHistory) | undefined
+  /** Of a branch by its name: its figures over so many UTC days, today's the last; absent where nobody keeps any. */
+  figures?: ((branch: string, days: number) => SpanFigures) | undefined
 }

@@ -14,6 +14,7 @@ import { type Answer, type AnswerContext, phraseVoice, textVoice, type Voice } f
 import { toAtUri, toDatetime } from './formats.ts'
 import { type PageQuery, pageOf } from './pages.ts'
 import { accountView, checkView, healthView, landerView, pullView, standingView } from './parts.ts'
+import { statsViews } from './stats.ts'
 
 const EJECTED_FOR = 7 * 86_400_000
 
@@ -68,6 +69,7 @@ function queue<W>(view: RepositoryView, query: QueueQuery, ctx: AnswerContext, v
     landed: branch.landed.slice(0, 5).map(batch => landedView(view, batch, ctx)),
     lander: landerView(view, branch, ctx),
     health: healthView(queueHealth(view, branch, ctx), voice),
+    stats: statsViews(name, ctx),
     unchecked: branch.unchecked ?? false,
     queueOnly: branch.queueOnly,
     version: ctx.version,

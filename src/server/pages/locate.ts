@@ -1,5 +1,5 @@
 import { makeAtUri, parseDid, parseHandle, parseRecordKey } from '../../atproto/ids.ts'
-import { didOfHandle, findRepository, historyOf, type RepositoryRow } from '../../indexer/read.ts'
+import { didOfHandle, figuresOf, findRepository, historyOf, type RepositoryRow } from '../../indexer/read.ts'
 import type { AnswerContext } from '../../queue/answers/context.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import type { Names } from '../../queue/words/phrase.ts'
@@ -91,6 +91,10 @@ function located(ctx: PageContext, row: RepositoryRow, found: { view: Repository
 export function answerContext(ctx: PageContext, at: Located, caller: string | undefined): AnswerContext {
   const gateway = gatewayFacts(ctx, at.view.roles.owner)
   const lastSeen = ctx.passes.lastSeen(at.view.record.uri)
-  const history = (branch: string) => historyOf(ctx.database, at.view.record.uri, branch)
-  return { now: ctx.now(), caller, names: at.names, version: at.version, gateway, lastSeen, stallAfter: ctx.config.stallAfterMs, history }
+  const now = ctx.now()
+  const repo = at.view.record.uri
+  const history = (branch: string) => historyOf(ctx.database, repo, branch)
+  const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
+  const { stallAfterMs: stallAfter } = ctx.config
+  return { now, caller, names: at.names, version: at.version, gateway, lastSeen, stallAfter, history, figures }
 }

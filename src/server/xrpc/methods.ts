@@ -6,6 +6,7 @@ import type { Front } from './front.ts'
 import { getMergeStatus } from './getMergeStatus.ts'
 import { getQueue } from './getQueue.ts'
 import { getQueueRecords } from './getQueueRecords.ts'
+import { getQueueStats } from './getQueueStats.ts'
 import { listChecks } from './listChecks.ts'
 import { listPulls } from './listPulls.ts'
 import { listQueues } from './listQueues.ts'
@@ -17,6 +18,7 @@ export function addMethods(xrpc: Server, ctx: Context, front: Front): void {
   xrpc.add(dev.knotless.getMergeStatus, getMergeStatus(ctx, front))
   xrpc.add(dev.knotless.getQueue, getQueue(ctx, front))
   xrpc.add(dev.knotless.getQueueRecords, getQueueRecords(ctx))
+  xrpc.add(dev.knotless.getQueueStats, getQueueStats(ctx, front))
   xrpc.add(dev.knotless.listChecks, listChecks(ctx, front))
   xrpc.add(dev.knotless.listPulls, listPulls(ctx, front))
   xrpc.add(dev.knotless.listQueues, listQueues(ctx, front))

@@ -2,7 +2,7 @@
 import { type HandlerContext, InvalidRequestError } from '@atproto/xrpc-server'
 import { type Did, parseHandle } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
-import { didOfHandle, historyOf, type VersionedView, versionOf } from '../../indexer/read.ts'
+import { didOfHandle, figuresOf, historyOf, type VersionedView, versionOf } from '../../indexer/read.ts'
 import type { Answer, AnswerContext } from '../../queue/answers/index.ts'
 import { join, type Names, plain } from '../../queue/words/phrase.ts'
 import { pullNotFound, type Refusal, repoNotFound } from '../../queue/words/refusals.ts'
@@ -49,9 +49,12 @@ export function createQuery<B extends object>(ctx: Context, front: Front) {
 export function answerContext(ctx: Context, { view, version }: VersionedView, caller: Did | undefined): AnswerContext {
   const gateway = gatewayFacts(ctx, view.roles.owner)
   const lastSeen = ctx.passes.lastSeen(view.record.uri)
-  const history = (branch: string) => historyOf(ctx.database, view.record.uri, branch)
+  const now = ctx.now()
+  const repo = view.record.uri
+  const history = (branch: string) => historyOf(ctx.database, repo, branch)
+  const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
   const { stallAfterMs: stallAfter } = ctx.config
-  return { now: ctx.now(), caller, names: namesOf(ctx.database, view), version, gateway, lastSeen, stallAfter, history }
+  return { now, caller, names: namesOf(ctx.database, view), version, gateway, lastSeen, stallAfter, history, figures }
 }
 
 /** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */

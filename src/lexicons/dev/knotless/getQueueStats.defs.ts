@@ -14,7 +14,7 @@ export const $params = /*#__PURE__*/ l.params({"repo":/*#__PURE__*/ l.string({"f
 
 export type $Params = l.InferOutput<typeof $params>;
 
-export const $output = /*#__PURE__*/ l.jsonPayload({"days":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Day>((() => day) as any), {"maxLength":400})});
+export const $output = /*#__PURE__*/ l.jsonPayload({"days":/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Day>((() => day) as any), {"maxLength":400}),"all":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Span>((() => span) as any))});
 
 export type $Output<B = l.BinaryData> = l.InferPayload<typeof $output, B>;
 export type $OutputBody<B = l.BinaryData> = l.InferPayloadBody<typeof $output, B>;
@@ -39,12 +39,12 @@ type Day = { $type?: "dev.knotless.getQueueStats#day";
   "day":string;
 
   /**
-   * Queue records written.
+   * Times that a pull was queued that was not.
    */
   "queued":number;
 
   /**
-   * Pulls landed.
+   * Pulls landed that had been queued.
    */
   "landed":number;
 
@@ -69,13 +69,193 @@ type Day = { $type?: "dev.knotless.getQueueStats#day";
   "batchesPassed"?:number | undefined;
 
   /**
-   * Batches that ended.
+   * Batches that ended; those dropped before they were decided are not in it.
    */
-  "batchesEnded"?:number | undefined };
+  "batchesEnded"?:number | undefined;
+
+  /**
+   * Ejections by what sort of reason.
+   */
+  "ejectedFor"?:EjectedFor | undefined;
+
+  /**
+   * The longest run of each batch that ended, on average, in seconds.
+   */
+  "longestRunSeconds"?:number | undefined;
+
+  /**
+   * Runs of batches that were cancelled, by why.
+   */
+  "cancelled"?:Cancelled | undefined;
+
+  /**
+   * Tests that passed on a retry, most often first.
+   */
+  "retried"?:(Retried)[] | undefined };
 
 export type { Day };
 
 /** A day. */
-const day = /*#__PURE__*/ l.typedObject<Day>($nsid, "day", /*#__PURE__*/ l.object({"day":/*#__PURE__*/ l.string({"maxLength":10}),"queued":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"landed":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"ejected":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"medianMinutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"p95Minutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesPassed":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesEnded":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}))}));
+const day = /*#__PURE__*/ l.typedObject<Day>($nsid, "day", /*#__PURE__*/ l.object({"day":/*#__PURE__*/ l.string({"maxLength":10}),"queued":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"landed":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"ejected":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"medianMinutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"p95Minutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesPassed":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesEnded":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"ejectedFor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<EjectedFor>((() => ejectedFor) as any)),"longestRunSeconds":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"cancelled":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Cancelled>((() => cancelled) as any)),"retried":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Retried>((() => retried) as any), {"maxLength":200}))}));
 
 export { day };
+
+/** Ejections by what sort of reason. */
+type EjectedFor = { $type?: "dev.knotless.getQueueStats#ejectedFor";
+
+  /**
+   * A conflict.
+   */
+  "conflict":number;
+
+  /**
+   * A failed batch.
+   */
+  "checks":number;
+
+  /**
+   * A failed pre-flight.
+   */
+  "preflight":number;
+
+  /**
+   * The branch was gone.
+   */
+  "branchGone":number;
+
+  /**
+   * Anything else.
+   */
+  "other":number };
+
+export type { EjectedFor };
+
+/** Ejections by what sort of reason. */
+const ejectedFor = /*#__PURE__*/ l.typedObject<EjectedFor>($nsid, "ejectedFor", /*#__PURE__*/ l.object({"conflict":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"checks":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"preflight":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"branchGone":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"other":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})}));
+
+export { ejectedFor };
+
+/** Cancelled runs by why. */
+type Cancelled = { $type?: "dev.knotless.getQueueStats#cancelled";
+
+  /**
+   * The runner stopped or started anew.
+   */
+  "restart":number;
+
+  /**
+   * The batch was dropped as the branch moved.
+   */
+  "branchMoved":number;
+
+  /**
+   * A pull of the batch moved on.
+   */
+  "pullMovedOn":number;
+
+  /**
+   * The batch, or the one under it, had failed.
+   */
+  "batchFailed":number;
+
+  /**
+   * Anything else.
+   */
+  "other":number };
+
+export type { Cancelled };
+
+/** Cancelled runs by why. */
+const cancelled = /*#__PURE__*/ l.typedObject<Cancelled>($nsid, "cancelled", /*#__PURE__*/ l.object({"restart":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"branchMoved":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"pullMovedOn":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"batchFailed":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"other":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})}));
+
+export { cancelled };
+
+/** A test that passed on a retry. */
+type Retried = { $type?: "dev.knotless.getQueueStats#retried";
+
+  /**
+   * The workflow's name.
+   */
+  "workflow":string;
+
+  /**
+   * The test's name.
+   */
+  "test":string;
+
+  /**
+   * How often.
+   */
+  "times":number };
+
+export type { Retried };
+
+/** A test that passed on a retry. */
+const retried = /*#__PURE__*/ l.typedObject<Retried>($nsid, "retried", /*#__PURE__*/ l.object({"workflow":/*#__PURE__*/ l.string({"maxLength":255}),"test":/*#__PURE__*/ l.string({"maxLength":2000}),"times":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})}));
+
+export { retried };
+
+/** Several days together. */
+type Span = { $type?: "dev.knotless.getQueueStats#span";
+
+  /**
+   * Times that a pull was queued that was not.
+   */
+  "queued":number;
+
+  /**
+   * Pulls landed that had been queued.
+   */
+  "landed":number;
+
+  /**
+   * Ejections.
+   */
+  "ejected":number;
+
+  /**
+   * Queued to landed, median.
+   */
+  "medianMinutes"?:number | undefined;
+
+  /**
+   * Queued to landed, 95th percentile.
+   */
+  "p95Minutes"?:number | undefined;
+
+  /**
+   * Batches that passed.
+   */
+  "batchesPassed"?:number | undefined;
+
+  /**
+   * Batches that ended; those dropped before they were decided are not in it.
+   */
+  "batchesEnded"?:number | undefined;
+
+  /**
+   * Ejections by what sort of reason.
+   */
+  "ejectedFor"?:EjectedFor | undefined;
+
+  /**
+   * The longest run of each batch that ended, on average, in seconds.
+   */
+  "longestRunSeconds"?:number | undefined;
+
+  /**
+   * Runs of batches that were cancelled, by why.
+   */
+  "cancelled"?:Cancelled | undefined;
+
+  /**
+   * Tests that passed on a retry, most often first.
+   */
+  "retried"?:(Retried)[] | undefined };
+
+export type { Span };
+
+/** Several days together. */
+const span = /*#__PURE__*/ l.typedObject<Span>($nsid, "span", /*#__PURE__*/ l.object({"queued":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"landed":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"ejected":/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991}),"medianMinutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"p95Minutes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesPassed":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"batchesEnded":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"ejectedFor":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<EjectedFor>((() => ejectedFor) as any)),"longestRunSeconds":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.integer({"minimum":0,"maximum":9007199254740991})),"cancelled":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Cancelled>((() => cancelled) as any)),"retried":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<Retried>((() => retried) as any), {"maxLength":200}))}));
+
+export { span };
