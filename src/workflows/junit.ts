@@ -52,7 +52,8 @@ export function readReport(text: string): Report | undefined {
   const counts = { tests: 0, skipped: 0, failures: 0 }
   const stack: Open[] = []
   let isReport = false
-  const done = (isDamaged: boolean): Report | undefined => (isReport ? { ...counts, failed, isDamaged } : undefined)
+  const done = (isDamaged: boolean): Report | undefined =>
+    isReport ? { ...counts, failed: failed.map(test => ({ ...test, text: test.text.trim() })), isDamaged } : undefined
 
   function open(tag: Tag): boolean {
     const parent = stack.at(-1)

@@ -31,6 +31,8 @@ export function createBlocks({ block, line }: BlockBounds): Blocks {
   let lines = 0
   let lineAt = 0
   let isCut = false
+  /** Of what was cut the last byte. */
+  let last: number | undefined
 
   function put(piece: Uint8Array): void {
     if (piece.length <= line - (length - lineAt)) {
@@ -40,10 +42,15 @@ export function createBlocks({ block, line }: BlockBounds): Blocks {
     }
     // A line that is written over again and again, as progress is, counts as it stood at the end.
     const over = piece.lastIndexOf(RETURN, piece.length - 2)
-    if (over >= 0) {
+    if (over >= 0 || (isCut && last === RETURN)) {
       length = lineAt
       isCut = false
+    } else if (!isCut) {
+      const back = held.subarray(lineAt, length).lastIndexOf(RETURN)
+      held.copyWithin(lineAt, lineAt + back + 1, length)
+      length -= back + 1
     }
+    last = piece.at(-1)
     const rest = piece.subarray(over + 1)
     const taken = rest.subarray(0, line - (length - lineAt))
     held.set(taken, length)
