@@ -8,7 +8,8 @@ import type { Page } from 'playwright-core'
 import type { Tab } from './tab.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const shots = join(import.meta.dirname, '..', 'shots')
+/** Where pictures are kept. */
+export const shots = join(import.meta.dirname, '..', 'shots')
 
 /** What reaches over the right edge: of the screen, or of a box that cuts off what is over. */
 export function tooWide(page: Page): Promise<string[]> {
