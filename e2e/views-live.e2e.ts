@@ -4,13 +4,12 @@ import { after, before, beforeEach, test } from 'node:test'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import * as refusals from '../src/queue/words/refusals.ts'
 import type { BoxModel } from '../src/views/models.ts'
-import { pageParts } from '../src/views/render.ts'
 import { until } from '../test/support/until.ts'
 import { renderer } from '../test/views/rendered.ts'
 import { frame } from '../test/views/sample.ts'
 import { boxes, boxModel, pullPage } from '../test/views/sample-pull.ts'
 import { busyQueue } from '../test/views/sample-queue.ts'
-import { type Site, type SiteRequest, serveViews } from './views-site.ts'
+import { type Site, type SiteRequest, serveViews, shown } from './views-site.ts'
 
 function state(key: string): BoxModel {
   const parts = boxes.find(each => each.key === key)
@@ -20,34 +19,45 @@ function state(key: string): BoxModel {
 
 const queue = busyQueue()
 const pull = pullPage(state('ready'))
-const world = { version: 1, box: state('ready'), refuse: false, posts: [] as SiteRequest[], held: Promise.resolve() }
+const live = `/events?of=${shown}@1`
+const world = {
+  version: 1,
+  landed: queue.queue.landed,
+  box: state('ready'),
+  refuse: false,
+  posts: [] as SiteRequest[],
+  asked: [] as SiteRequest[],
+  held: Promise.resolve(),
+}
 
-function queueModel() {
+function queueModel(path = '/queue', of = shown) {
   const queued = queue.queue.queued.slice(world.version - 1)
   return {
     ...queue,
-    frame: frame({ live: '/queue/events', path: '/queue', title: `Queue (${queued.length})` }),
+    frame: frame({ live: `/events?of=${of}@1`, path, title: `Queue (${queued.length})` }),
     repo: { ...queue.repo, queued: queued.length },
-    queue: { ...queue.queue, version: world.version, queued },
+    queue: { ...queue.queue, version: world.version, queued, landed: world.landed },
     waiting: { all: queued.length, matching: queued.length },
   }
 }
 
 function pullModel(more: Partial<BoxModel> = {}) {
-  return { ...pull, frame: frame({ live: '/pull/events', path: '/pull' }), box: { ...world.box, ...more } }
+  return { ...pull, frame: frame({ live, path: '/pull' }), box: { ...world.box, ...more } }
 }
 
-function page(path: string, part: string | null) {
-  if (path === '/queue') {
-    const known = pageParts.queue.find(each => each === part)
-    return known === undefined ? renderer().renderPage('queue', queueModel()) : renderer().renderPart('queue', known, queueModel())
-  }
-  const known = pageParts.pull.find(each => each === part)
-  return known === undefined ? renderer().renderPage('pull', pullModel()) : renderer().renderPart('pull', known, pullModel())
+function page(path: string, have: string | null) {
+  const views = renderer()
+  if (path === '/other') return views.renderPage('queue', queueModel('/other', `${shown}2`))
+  if (path === '/queue') return have === null ? views.renderPage('queue', queueModel()) : views.renderChanges('queue', queueModel(), have)
+  return have === null ? views.renderPage('pull', pullModel()) : views.renderChanges('pull', pullModel(), have)
 }
 
 async function answer(request: SiteRequest) {
-  if (request.method !== 'POST') return { status: 200, html: page(request.path, request.query.get('part')) }
+  if (request.method !== 'POST') {
+    world.asked.push(request)
+    const html = page(request.path, request.query.get('have'))
+    return { status: html === '' ? 204 : 200, html }
+  }
   world.posts.push(request)
   await world.held
   if (world.refuse) {
@@ -75,8 +85,16 @@ beforeEach(async () => {
   await until(() => site.streams() === 0, { timeout: 15_000, what: 'the old stream to end' })
   context = await browser.newContext({ timezoneId: 'Asia/Tokyo', viewport: { width: 1000, height: 600 } })
   tab = await context.newPage()
-  Object.assign(world, { version: 1, box: state('ready'), refuse: false, posts: [], held: Promise.resolve() })
-  site.cut(false)
+  Object.assign(world, {
+    version: 1,
+    landed: queue.queue.landed,
+    box: state('ready'),
+    refuse: false,
+    posts: [],
+    asked: [],
+    held: Promise.resolve(),
+  })
+  site.cut()
 })
 
 async function visit(path: string): Promise<void> {
@@ -96,13 +114,89 @@ test('a change on the stream swaps what changed and leaves focus, typed text, op
   const scroll = await tab.evaluate('scrollY')
   const focused = await tab.evaluate('document.activeElement.textContent')
   world.version = 2
-  site.send('changed', 2)
+  site.change(2)
   await until(async () => (await rows()) === before - 1)
   assert.equal(await tab.evaluate('document.activeElement.textContent'), focused)
   assert.equal(await tab.inputValue('input[name=q]'), 'typed')
   assert.notEqual(await tab.locator('#landed details').nth(1).getAttribute('open'), null)
   assert.ok(Math.abs(Number(await tab.evaluate('scrollY')) - Number(scroll)) < 250)
-  assert.match((await tab.locator('#waiting').getAttribute('hx-get')) ?? '', /seen=2/)
+  assert.equal(await tab.locator('#waiting').getAttribute('data-with'), 'seen=2')
+})
+
+test('one change is one request, which brings the regions that differ; a change of nothing shown brings none', async () => {
+  await visit('/queue')
+  assert.equal(world.asked.length, 1)
+  world.version = 2
+  const answered = tab.waitForResponse(response => response.url().includes('have='))
+  site.change(2)
+  const { status, body } = await answered.then(async response => ({ status: response.status(), body: await response.text() }))
+  assert.equal(status, 200)
+  const regions = [...body.matchAll(/<hx-partial hx-target="\[data-live=([a-z]+)\]">/g)].map(([, part]) => part)
+  assert.deepEqual(regions, ['news', 'waiting'])
+  assert.equal(world.asked[1]?.query.get('seen'), '1')
+  await until(async () => (await tab.locator('#waiting').getAttribute('data-with')) === 'seen=2')
+  const again = tab.waitForResponse(response => response.url().includes('have='))
+  site.change(3)
+  assert.equal((await again).status(), 204)
+  assert.equal(world.asked.length, 3)
+})
+
+test('what the reader opened stays open and what was closed stays closed, whatever the server sends', async () => {
+  await visit('/queue')
+  const opened = (at: number) => tab.locator('#landed details').nth(at).getAttribute('open')
+  await tab.locator('#landed summary').nth(0).click()
+  await tab.locator('#landed summary').nth(1).click()
+  world.landed = queue.queue.landed.map((batch, at) => (at === 0 ? { ...batch, by: { did: 'did:web:somebody.else' } } : batch))
+  site.change(2)
+  await until(async () => /somebody\.else/.test((await tab.locator('#landed').textContent()) ?? ''))
+  assert.deepEqual([await opened(0), await opened(1)], [null, ''])
+})
+
+test('a tab that is hidden has no stream, and catches up when it is shown', async () => {
+  await visit('/queue')
+  const hide = (hidden: boolean) =>
+    tab.evaluate(
+      `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+    )
+  await hide(true)
+  await until(() => site.streams() === 0, { timeout: 10_000, what: 'the stream to end' })
+  const before = await rows()
+  world.version = 2
+  await hide(false)
+  await until(async () => (await rows()) === before - 1)
+  await until(() => site.streams() === 1)
+})
+
+test('eight tabs of one browser share one stream and all stay alive; when the one that holds it is closed, another does', async () => {
+  await visit('/queue')
+  const tabs = [tab]
+  for (let n = 1; n < 8; n++) {
+    const other = await context.newPage()
+    await other.goto(`${site.url}/queue`)
+    tabs.push(other)
+  }
+  const left = (page: Page) => page.locator('#waiting li[id]').count()
+  const before = await left(tab)
+  const all = async (version: number) => {
+    world.version = version
+    site.change(version)
+    for (const page of tabs)
+      await until(async () => (await left(page)) === before + 1 - version, { timeout: 10_000, what: 'all tabs to change' })
+  }
+  await all(2)
+  assert.equal(site.streams(), 1)
+  await tabs.shift()?.close()
+  await until(() => site.opened() > 1 && site.streams() === 1, { timeout: 10_000, what: 'another tab to hold the stream' })
+  await all(3)
+  assert.equal(site.streams(), 1)
+})
+
+test('tabs of different pages share the stream too, each told of its own', async () => {
+  await visit('/queue')
+  const other = await context.newPage()
+  await other.goto(`${site.url}/other`)
+  await until(() => site.watched().length === 2, { timeout: 10_000, what: 'both to be watched' })
+  assert.equal(site.streams(), 1)
 })
 
 test('the title of the page and the count above it follow the stream too', async () => {
@@ -111,7 +205,7 @@ test('the title of the page and the count above it follow the stream too', async
   assert.equal(await tab.title(), `Queue (${queued}) · knotless`)
   for (const version of [2, 3]) {
     world.version = version
-    site.send('changed', version)
+    site.change(version)
     const left = queued + 1 - version
     await until(async () => (await tab.title()) === `Queue (${left}) · knotless`)
     await until(async () => (await tab.locator('.tabs .n').textContent()) === `${left}`)
@@ -123,29 +217,43 @@ test('the title of the page and the count above it follow the stream too', async
 test('times are shown in the zone of the reader, also in what was swapped in', async () => {
   await visit('/queue')
   assert.equal(await tab.locator('#news time').textContent(), '23:31')
-  site.send('changed', 2)
+  site.change(2)
   await until(async () => (await tab.locator('#news time').textContent()) === '23:31')
   assert.equal(await tab.locator('#zone').textContent(), 'Times are shown in your time zone.')
 })
 
 test('a lost stream is said with since when, and the notice goes when it is back', async () => {
   await visit('/queue')
-  site.cut(true)
+  site.cut(503)
   await tab.waitForSelector('#stale:not([hidden])', { timeout: 20_000 })
   assert.match(
     (await tab.locator('#stale').textContent()) ?? '',
     /^Connection lost\. This page is as it was at \d\d:\d\d, \d+ s ago\. Trying again; reload now\.$/,
   )
-  site.cut(false)
+  site.cut()
   await tab.waitForSelector('#stale', { state: 'hidden', timeout: 60_000 })
 })
 
+test('where the server has as many streams as it may, the page says so and still asks', async () => {
+  site.cut(429)
+  await tab.clock.install()
+  await tab.goto(`${site.url}/queue`)
+  await until(async () => {
+    await tab.clock.runFor(1_000)
+    return tab.locator('#stale').isVisible()
+  })
+  assert.match((await tab.locator('#stale').textContent()) ?? '', /^As many pages follow their changes as this server can tell/)
+  const before = world.asked.length
+  await tab.clock.runFor(31_000)
+  await until(() => world.asked.length > before)
+})
+
 test('a first connection that fails is tried again, and the page stays as it is', async () => {
-  site.cut(true)
+  site.cut(503)
   await tab.goto(`${site.url}/queue`)
   await tab.waitForSelector('#stale:not([hidden])', { timeout: 20_000 })
   assert.ok((await rows()) > 0)
-  site.cut(false)
+  site.cut()
   await tab.waitForSelector('#stale', { state: 'hidden', timeout: 60_000 })
 })
 

@@ -13,25 +13,31 @@ export interface SiteRequest {
 
 export interface Site {
   url: string
-  /** Sends an event to every open stream. */
-  send(event: string, id: number): void
-  /** How many streams are open. */
+  /** Says on every open stream that what pages show is of another version. */
+  change(version: number): void
+  /** How many streams are open, how many were ever opened, and what the open ones watch. */
   streams(): number
-  /** Cuts every stream, and refuses new ones until it is called with false. */
-  cut(refuse: boolean): void
+  opened(): number
+  watched(): string[]
+  /** Cuts every stream, and refuses new ones with this status until it is called without. */
+  cut(refuse?: number): void
   close(): Promise<void>
 }
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Answers by `answer`; paths that end in `/events` are streams. */
+/** What pages of a site show. */
+export const shown = 'at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/dev.knotless.repo/orchard'
+
+/** Answers by `answer`; `/events` is the stream. */
 export async function serveViews(
   answer: (request: SiteRequest) => { status: number; html: string } | Promise<{ status: number; html: string }>,
 ): Promise<Site> {
   const files = new Map([...renderer().assets.values()].map(asset => [`/static/${asset.name}`, asset]))
-  const open = new Set<ServerResponse>()
-  let refused = false
+  const open = new Map<ServerResponse, string[]>()
+  let opened = 0
+  let refused: number | undefined
   const server = await serveHttp((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
     const file = files.get(pathname)
@@ -40,12 +46,13 @@ export async function serveViews(
       response.end(file.bytes)
       return
     }
-    if (pathname.endsWith('/events') && pathname !== '/events') {
-      response.writeHead(refused ? 503 : 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-      if (refused) response.end()
+    if (pathname === '/events') {
+      response.writeHead(refused ?? 200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+      if (refused !== undefined) response.end()
       else {
         response.write('event: beat\ndata:\n\n')
-        open.add(response)
+        open.set(response, searchParams.getAll('of'))
+        opened += 1
         response.on('close', () => open.delete(response))
       }
       return
@@ -67,13 +74,15 @@ export async function serveViews(
   })
   return {
     url: server.url,
-    send: (event, id) => {
-      for (const stream of open) stream.write(`id: ${id}\nevent: ${event}\ndata: ${id}\n\n`)
+    change: version => {
+      for (const stream of open.keys()) stream.write(`id: ${version}\nevent: changed\ndata: ${shown}@${version}\n\n`)
     },
     streams: () => open.size,
+    opened: () => opened,
+    watched: () => [...open.values()].flat(),
     cut: refuse => {
       refused = refuse
-      for (const stream of open) stream.destroy()
+      for (const stream of open.keys()) stream.destroy()
     },
     close: () => server.close(),
   }

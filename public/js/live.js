@@ -99,7 +99,7 @@ async function hold(signal, bus) {
     } catch (error) {
       if (!ends.aborted) {
         failures += 1
-        tell(error === 503 ? 'full' : 'lost')
+        tell(error === 429 ? 'full' : 'lost')
       }
     }
     const most = trouble === 'full' ? 60_000 : Math.min(10_000, 1_000 * 2 ** failures)
@@ -118,7 +118,7 @@ function start() {
   heard = performance.now()
   trouble = undefined
   if (!navigator.locks || !window.BroadcastChannel) {
-    hold(signal, nobody)
+    void hold(signal, nobody)
     return
   }
   const bus = new BroadcastChannel(NAME)
@@ -167,7 +167,8 @@ function notice() {
     reopenedAt = now
     reopen?.()
   }
-  const says = trouble === 'full' ? 'full' : silent > 50_000 || (trouble === 'lost' && now - troubledAt > 4_000) ? 'lost' : ''
+  const isLost = silent > 50_000 || (trouble === 'lost' && now - troubledAt > 4_000)
+  const says = isLost ? 'lost' : trouble === 'full' ? 'full' : ''
   if ((stale.dataset.says ?? '') === says) return
   stale.dataset.says = says
   stale.hidden = says === ''

@@ -87,10 +87,10 @@ test('STA-4 the queue page says that it cannot land, and an open page is told of
   assert.match(await pageOf(madeUp.collaborator, path), /no lander has been seen/, 'what comes first is said first')
   await server.context.indexer.settled()
   const page = await (await fetch(`${server.url}${path}`)).text()
-  const live = /hx-sse:connect="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
+  const live = /data-stream="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
   assert(live !== undefined, 'the page watches')
   // As of an older page, so that it is told of a change at once: from then on it listens.
-  const stream = request(`${server.url}${live.replace(/seen=\d+/, 'seen=1')}`).end()
+  const stream = request(`${server.url}${live.replace(/%40\d+$/, '%401')}`).end()
   try {
     const [answer] = await once(stream, 'response')
     let heard = ''

@@ -90,7 +90,9 @@ test('a page that follows its stream does not hold up the end', async () => {
   const server = await serve()
   const orchard = await plantOrchard(server.context, { handles: { [madeUp.owner]: 'alice.test' } })
   await orchard.stop()
-  const stream = await fetch(`${server.url}/alice.test/orchard/queue/main/events`)
+  const page = await (await fetch(`${server.url}/alice.test/orchard/queue/main`)).text()
+  const live = /data-stream="([^"]+)%40\d+"/.exec(page)?.[1] ?? ''
+  const stream = await fetch(`${server.url}${live}%400`)
   assert.match(String(stream.headers.get('content-type')), /^text\/event-stream/)
   const read = stream.text()
   const started = performance.now()

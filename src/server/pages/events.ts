@@ -35,7 +35,7 @@ export function addEvents(app: FastifyInstance, ctx: PageContext): void {
     const known = topics.map(topic => ({ ...topic, version: nowOf(ctx, topic) }))
     if (!ctx.streams.open(raw, request.ip, known))
       return reply
-        .code(503)
+        .code(429)
         .header('retry-after', '30')
         .type('text/plain; charset=utf-8')
         .send('As many watch as may: ask again in 30 s.\n')
