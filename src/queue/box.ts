@@ -9,7 +9,16 @@ import { isGoing, millis, runState } from './runs.ts'
 import { entryNotes, type Standing, standing } from './standing.ts'
 import type { PullView, RepositoryView } from './view.ts'
 import { nothingRanWords } from './words/batch.ts'
-import { type BoxKey, type BoxParts, boxTones, boxWords, changesChecksWords, nothingToLandWords } from './words/box.ts'
+import {
+  type BoxKey,
+  type BoxParts,
+  boxTones,
+  boxWords,
+  changesChecksWords,
+  landsWords,
+  noReasonWords,
+  nothingToLandWords,
+} from './words/box.ts'
 import type { Tone } from './words/labels.ts'
 import { join, type Phrase, say } from './words/phrase.ts'
 import { whyWords } from './words/standing.ts'
@@ -36,13 +45,19 @@ export function mergeBox(view: RepositoryView, pull: PullView, asking: Asking): 
   return {
     key,
     headline,
-    says: join(says, beside),
+    says: join(says, lands(key, stands, asking), beside),
     tone: boxTones[key],
     since,
     notes: entryNotes(stands, pull),
     files: files ?? [],
     moreFiles: moreFiles ?? 0,
   }
+}
+
+/** Of what is in the queue and may land as it is: when it does, or why that cannot be said. */
+function lands(key: BoxKey, { expected }: Standing, { now }: Asking): Phrase | undefined {
+  const moves = key === 'in-batch' || key === 'in-ahead' || key === 'queued' || key === 'queued-flight'
+  return expected === undefined || !moves ? undefined : landsWords(expected, now, key === 'in-ahead')
 }
 
 interface Shown {
@@ -178,7 +193,8 @@ function queued(view: RepositoryView, pull: PullView, asking: Asking, stands: St
 
 function ejected(pull: PullView, stands: Standing): Shown | undefined {
   if (pull.ejection === undefined || stands.reason === undefined) return undefined
-  return { parts: { key: 'ejected', reason: stands.reason, says: say`${stands.says ?? ''}` }, since: stands.since }
+  const says = (pull.ejection.value.reason ?? '').trim() === '' ? noReasonWords() : say`${stands.says ?? ''}`
+  return { parts: { key: 'ejected', reason: stands.reason, says }, since: stands.since }
 }
 
 function hindered(view: RepositoryView, pull: PullView, asking: Asking): Shown | undefined {

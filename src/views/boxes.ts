@@ -1,6 +1,9 @@
+import { conflictCommands } from '../queue/words/box.ts'
+import { pullLabels } from '../queue/words/labels.ts'
 import { placeStrip } from './drawings.ts'
 import type { Html } from './html.ts'
-import type { BoxModel, StandingWords } from './models.ts'
+import { boxIcon } from './labels.ts'
+import type { BoxModel, PullLine, StandingWords } from './models.ts'
 
 /** What the merge box offers. One thing at most, and nothing that would be refused. */
 export type BoxAct = 'leave' | 'add' | 'add-again' | 'log-in' | 'settings' | 'refused' | 'merge' | 'merge-settings' | 'merge-refused'
@@ -31,6 +34,34 @@ function byHand({ can, mayMerge, isOwner, gateway }: BoxModel): BoxAct | undefin
   const code = can.merge.refusal?.code
   if (mayMerge !== true || (code !== 'not-delegated' && code !== 'wrong-gateway')) return undefined
   return isOwner && code === 'not-delegated' && gateway.settingsUrl !== undefined ? 'merge-settings' : 'merge-refused'
+}
+
+/** Whether its owner is offered to name a runner, beside merging by hand. */
+export function namesRunner(model: BoxModel): boolean {
+  const act = boxAct(model)
+  return model.box.key === 'no-runners' && model.isOwner && (act === undefined || act === 'merge')
+}
+
+/** The octicon in its head. */
+export function boxIconOf({ box, standing }: BoxModel): string {
+  return standing.label === pullLabels.held.word ? pullLabels.held.icon : boxIcon(box.key)
+}
+
+/** The runs that the box lists under what it says: those at the head, where one of them failed. */
+export function boxRuns({ box, checks }: BoxModel): BoxModel['checks'] {
+  return box.key === 'checks-failed' ? checks : []
+}
+
+/** Commands that mend a conflict; `cloneUrl` is the address of the repository that the pull is onto. */
+export function boxCommands(
+  { box }: BoxModel,
+  { repo, pull }: { repo: { uri: string }; pull: PullLine },
+  cloneUrl: string | undefined,
+): string[] {
+  const { head, branch } = pull
+  if (box.key !== 'conflict' || head === undefined) return []
+  const from = head.repo === repo.uri ? 'origin' : cloneUrl
+  return from === undefined ? [] : conflictCommands({ branch, head: head.branch, from })
 }
 
 /** Whether merging past the queue is offered beside adding: never where the branch insists on its queue (PRO-3). */

@@ -1,7 +1,7 @@
 /** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
 
 import { nothingRanWords } from '../queue/words/batch.ts'
-import { mergeNowWords } from '../queue/words/box.ts'
+import { addAgainWords, boxLinks, mergeNowWords } from '../queue/words/box.ts'
 import { logNotes } from '../queue/words/check-page.ts'
 import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
 import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
@@ -9,7 +9,7 @@ import { ordinal } from '../queue/words/phrase.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
 import { plainLine } from './ansi.ts'
 import { type Asset, assetUrl } from './assets.ts'
-import { boxAct, boxPlace, inFlight, mergesNow } from './boxes.ts'
+import { boxAct, boxCommands, boxIconOf, boxPlace, boxRuns, inFlight, mergesNow, namesRunner } from './boxes.ts'
 import { diffBlock, foldedWhy } from './diffs.ts'
 import { Html, html } from './html.ts'
 import * as labels from './labels.ts'
@@ -92,6 +92,13 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     boxIcon: labels.boxIcon,
     boxAct,
     mergesNow,
+    boxRuns,
+    boxIconOf,
+    namesRunner,
+    boxLinks,
+    addAgain: addAgainWords,
+    boxCommands: (model: Parameters<typeof boxCommands>[0], page: Parameters<typeof boxCommands>[1]) =>
+      boxCommands(model, page, frame.url === undefined ? undefined : `${new URL(frame.url).origin}${repoHref}.git`),
     mergeNow: mergeNowWords(),
     inFlight,
     foldedWhy,

@@ -71,6 +71,7 @@ const boxIcons: Readonly<Record<string, string>> = {
   conflict: 'alert',
   'checks-failed': 'x-circle',
   'head-gone': 'x-circle',
+  'branch-gone': 'x-circle',
   unreadable: 'alert',
   'gateway-owner': 'shield-slash',
   'gateway-other': 'shield-slash',

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { boxWords } from '../../src/queue/words/box.ts'
 import * as refusals from '../../src/queue/words/refusals.ts'
+import { decisionWords } from '../../src/queue/words/steward.ts'
 import { wordsText } from '../../src/views/phrases.ts'
 import { byId, type Element, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
-import { frame, minutesAgo, now } from './sample.ts'
+import { frame, minutesAgo, now, orchard } from './sample.ts'
 import { boxes, boxModel, pullPage } from './sample-pull.ts'
-import { busyQueue } from './sample-queue.ts'
 
 /** What may be pressed in each state: of whoever may do what that state allows. */
 const presses: Readonly<Record<string, string>> = {
@@ -142,14 +142,48 @@ test('the strip of beads shows ring, beads in flight, beads that wait and this o
   assert.deepEqual(beads(900, 1000), [1, 5, 18, 1])
 })
 
-test('a pull in a batch links to its strip on the queue page', () => {
-  const [flying] = boxes.filter(parts => parts.key === 'in-batch')
-  const [batch] = busyQueue().queue.batches
-  assert.ok(flying && batch)
-  const [link] = find(boxOf(pullPage(boxModel(flying), { batch })), 'a').filter(each => each.text === 'See the batch')
-  const [path = '', id = ''] = (link?.attributes.get('href') ?? '').split('#')
-  assert.equal(path, '/alice.test/orchard/queue/main')
-  byId(parseHtml(renderer().renderPage('queue', busyQueue())), id)
+test('what is in a batch, landed in one or was turned away from one leads to that batch', () => {
+  const batchTip = 'a'.repeat(40)
+  for (const key of ['in-batch', 'merged', 'ejected']) {
+    const parts = boxes.find(one => one.key === key)
+    assert.ok(parts)
+    const links = (model: Partial<ReturnType<typeof boxModel>>) =>
+      find(boxOf(pullPage({ ...boxModel(parts), ...model })), 'a').filter(each => each.text === 'See the batch')
+    assert.equal(links({ batchTip })[0]?.attributes.get('href'), `/alice.test/orchard/batches/${batchTip}`)
+    assert.deepEqual(links({}), [])
+  }
+})
+
+test('STW-10 an ejection says what the steward made of it, as text', () => {
+  const parts = boxes.find(one => one.key === 'ejected')
+  assert.ok(parts)
+  const decision = decisionWords({ verdict: 'reject', kind: 'other', attempt: 1, assertion: '<b>3 !== 0</b>' })
+  const { text } = boxOf(pullPage({ ...boxModel(parts), decision }))
+  assert.match(text, /Steward: rejected\s+“<b>3 !== 0<\/b>” failed, which no known flake explains\./)
+})
+
+test('what would fail as it did is said to, beside Add again', () => {
+  const parts = boxes.find(one => one.key === 'ejected')
+  assert.ok(parts)
+  const said = (unchanged: boolean) => boxOf(pullPage({ ...boxModel(parts), unchanged })).text
+  assert.match(said(true), /It goes to the back\. Without a new push it will most likely fail the same way\./)
+  assert.doesNotMatch(said(false), /most likely/)
+})
+
+test('ADM-5 a conflict comes with what to type to mend it, and with nothing that a shell would take for more', () => {
+  const parts = boxes.find(one => one.key === 'conflict')
+  assert.ok(parts)
+  const typed = (branch: string, repo = orchard.uri) => {
+    const page = pullPage(boxModel(parts))
+    const at = { ...page, frame: { ...page.frame, url: 'https://queue.example/x' }, pull: { ...page.pull, head: { repo, branch } } }
+    return find(boxOf(at), 'pre').map(({ text }) => text)
+  }
+  assert.deepEqual(typed('row-labels'), ['git switch row-labels\ngit fetch origin main\ngit merge FETCH_HEAD\ngit push origin row-labels'])
+  assert.match(
+    typed('row-labels', 'at://did:plc:abc/dev.knotless.repo/fork')[0] ?? '',
+    /git fetch https:\/\/queue\.example\/alice\.test\/orchard\.git main/,
+  )
+  for (const hostile of ['x;reboot', '$(reboot)', '-f', "it's", 'a&b', 'a|b', 'a`b`']) assert.deepEqual(typed(hostile), [], hostile)
 })
 
 /** A box of somebody who may merge, as the gateway would take it. */

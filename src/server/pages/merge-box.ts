@@ -1,7 +1,10 @@
 import type { AnswerContext } from '../../queue/answers/context.ts'
 import { mergeStatusParts } from '../../queue/answers/merge-status.ts'
+import { decisionOn } from '../../queue/decisions.ts'
 import { leaving } from '../../queue/leaving.ts'
+import { batchOf } from '../../queue/places.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
+import { decisionWords } from '../../queue/words/steward.ts'
 import type { Again, BoxModel, ChangingModel, RefusalWords } from '../../views/models.ts'
 
 /** What was just tried and how it went, for the box that answers it. */
@@ -25,6 +28,9 @@ export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContex
     refused: tried.refused,
     notice: tried.notice,
     leave: leaving(view, pull),
+    batchTip: batchTipOf(view, pull),
+    unchanged: failsAgain(pull),
+    decision: decisionOf(pull),
     inFlight: batches.reduce((sum, batch) => sum + batch.members.length, 0),
     health: status.health,
     lander: status.lander,
@@ -37,4 +43,24 @@ export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContex
     isOwner: ctx.caller === view.roles.owner,
     mayMerge: ctx.caller !== undefined && view.roles.mayMerge(ctx.caller),
   }
+}
+
+function batchTipOf(view: RepositoryView, pull: PullView): string | undefined {
+  const flying = batchOf(view, pull)
+  if (flying !== undefined) return flying.tip
+  if (pull.state === 'merged') return pull.mergedThere === true ? pull.stateRecord?.value.batch : undefined
+  const failed = new Set<string>(pull.ejection?.value.checks?.map(({ check }) => check))
+  const every = view.branches.get(pull.branch)?.every ?? []
+  return every.find(({ checks }) => checks.some(({ uri }) => failed.has(uri)))?.tip
+}
+
+const byRuns = new Set(['checks', 'preflight', 'timeout'])
+
+function failsAgain({ ejection, head }: PullView): boolean {
+  return ejection?.value.kind !== undefined && byRuns.has(ejection.value.kind) && ejection.value.commit === head
+}
+
+function decisionOf(pull: PullView): BoxModel['decision'] {
+  const record = pull.ejection === undefined ? undefined : decisionOn(pull, pull.ejection.uri)
+  return record === undefined ? undefined : decisionWords(record.value)
 }

@@ -37,6 +37,12 @@ export interface BoxModel {
   gateway: { did?: string | undefined; delegated: boolean; settingsUrl?: string | undefined }
   /** Newest run of each workflow at the head; the box lists those that failed. */
   checks: readonly CheckLine[]
+  /** The tip of the batch that it is in, that it landed in, or that it was turned away from. */
+  batchTip?: string | undefined
+  /** Of an ejection: its head is still the one that was turned away for what failed on it. */
+  unchanged?: boolean | undefined
+  /** What the steward made of an ejection (STW-10). */
+  decision?: { label: { word: string; icon: string; tone: string }; says: Words } | undefined
   /** The failed workflows of an ejection. */
   failed?: readonly { workflow: string; status: string; check: string }[] | undefined
   queueOnly: boolean

@@ -54,6 +54,18 @@ const said = {
     queuedAt: [text(words.queuedAtWords('a1'.repeat(20), 'b2'.repeat(20)))],
     backdated: [text(words.backdatedWords({ keyTime: NOW - 90 * 60_000, seenAt: NOW }))],
     changesChecks: [text(words.changesChecksWords())],
+    addAgain: [true, false].map(unchanged => text(words.addAgainWords(unchanged))),
+    noReason: [text(words.noReasonWords())],
+    lands: [false, true].map(ahead =>
+      text(
+        words.landsWords(
+          { from: samples.NOW + 8 * 60_000, to: samples.NOW + 10 * 60_000, basis: ['from the last 20 batches'] },
+          samples.NOW,
+          ahead,
+        ),
+      ),
+    ),
+    boxLinks: Object.values(words.boxLinks),
     nothingToLand: [text(words.nothingToLandWords('main'))],
     nothingRan: [text(words.nothingRanWords())],
     unnamedLander: [text(words.unnamedLanderWords(samples.runner))],
