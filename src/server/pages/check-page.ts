@@ -114,6 +114,8 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
     tests: failed.tests,
   }
   const result = runResult(parts)
+  const retried = (value.retried ?? []).map(({ test }) => test)
+  const said = testsSay(failed.tests, retried)
   const branch = value.ref.replace(/^refs\/heads\//, '')
   const repo = `${accountName(head.owner)}/${head.name}`
   const pull = value.pull === undefined ? undefined : view.pulls.get(value.pull)?.pull
@@ -143,10 +145,7 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
     ...result,
     ...summaryOf(value.summary, result.bold, (failed.tests?.failures ?? 0) > 0 ? failed.tests : undefined),
     times: runTimes(parts, now),
-    tests: testsSay(
-      failed.tests,
-      (value.retried ?? []).map(({ test }) => test),
-    ),
+    tests: said.length === 0 ? undefined : said,
     failed: failed.model,
     log,
   }
