@@ -1,4 +1,5 @@
 /** The last change of a queue or a pull, for those who listen to a live page. */
+import { queueActivity } from './activity.ts'
 import { batchOf } from './places.ts'
 import { tidMillis } from './tid.ts'
 import { timeline } from './timeline.ts'
@@ -7,16 +8,21 @@ import { readReason } from './words/ejection.ts'
 import { liveWords } from './words/pages.ts'
 import { type Phrase, say, who } from './words/phrase.ts'
 
-/** The newest honoured change of any pull onto the branch, and how many wait; undefined where nothing happened yet. */
+/** The newest honoured change of any pull onto the branch or of a batch, and how many wait; undefined where nothing happened yet. */
 export function queueNews(view: RepositoryView, branch: string, now: number): Phrase | undefined {
   let last: { pull: PullView; record: PullView['history'][number] } | undefined
   for (const pull of view.pulls.values()) {
     const record = pull.branch === branch ? pull.history.at(-1) : undefined
     if (record !== undefined && (last === undefined || record.rkey > last.record.rkey)) last = { pull, record }
   }
-  if (last === undefined) return undefined
-  const waiting = (view.branches.get(branch)?.queue ?? []).filter(pull => batchOf(view, pull) === undefined).length
-  return liveWords({ key: 'news', at: tidMillis(last.record.rkey), now, sentence: sentence(last.pull, last.record), waiting })
+  const at = last === undefined ? 0 : tidMillis(last.record.rkey)
+  const here = view.branches.get(branch)
+  // What became of a batch is the news, and not what was recorded of each pull in it.
+  const batch = here && queueActivity(view, here).find(event => event.batch !== undefined)
+  const said = batch !== undefined && batch.at >= at ? say`${batch.says}.` : last && sentence(last.pull, last.record)
+  if (said === undefined) return undefined
+  const waiting = (here?.queue ?? []).filter(pull => batchOf(view, pull) === undefined).length
+  return liveWords({ key: 'news', at: Math.max(at, batch?.at ?? 0), now, sentence: said, waiting })
 }
 
 function sentence(pull: PullView, record: PullView['history'][number]): Phrase {

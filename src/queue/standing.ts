@@ -11,6 +11,7 @@ import { ejectionKind, readReason } from './words/ejection.ts'
 import { type PullLabel, pullLabels } from './words/labels.ts'
 import { join, type Phrase } from './words/phrase.ts'
 import { backdatedWords, queuedAtWords, type StandingParts, standingWords } from './words/standing.ts'
+import { requeueWords } from './words/steward.ts'
 
 export type StandingKind = StandingParts['kind']
 
@@ -43,6 +44,8 @@ export interface Standing {
   batch?: BatchPlace | undefined
   /** When it is expected to land, or why that cannot be said; only of what is queued. */
   expected?: Expected | undefined
+  /** That the steward put it back (STW-7). */
+  requeue?: { kind: string; attempt: number } | undefined
   reason?: string | undefined
   /** The sentence after an ejection's headline; empty when there is none. */
   says?: string | undefined
@@ -113,6 +116,7 @@ function queuedParts(pull: PullView, place: Place): Partial<Standing> {
   const { entry } = pull
   if (entry === undefined) return {}
   const sawHead = entry.record.value.head
+  const putBack = entry.record.value.requeue
   return {
     ...place,
     since: tidMillis(entry.key),
@@ -120,6 +124,7 @@ function queuedParts(pull: PullView, place: Place): Partial<Standing> {
     by: entry.by,
     queuedAtHead: sawHead !== undefined && pull.head !== undefined && sawHead !== pull.head ? sawHead : undefined,
     backdated: entry.backdated,
+    requeue: putBack && { kind: putBack.kind, attempt: putBack.attempt },
   }
 }
 
@@ -175,8 +180,9 @@ function lastEnd(batch: BatchView): number {
 
 /** What is said of an entry beside its standing: QUE-9, REC-9. Empty when there is nothing to say. */
 export function entryNotes(standing: Standing, pull: PullView): Phrase {
-  const { queuedAtHead, backdated } = standing
+  const { queuedAtHead, backdated, requeue } = standing
   return join(
+    requeue && requeueWords(requeue),
     queuedAtHead === undefined || pull.head === undefined ? undefined : queuedAtWords(queuedAtHead, pull.head),
     backdated === undefined ? undefined : backdatedWords(backdated),
   )

@@ -1,12 +1,14 @@
 /** The shapes that answers share: accounts, pulls, checks, standings, boxes, refusals, health, landers. */
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import type { Box } from '../box.ts'
+import type { Expected } from '../expected.ts'
 import type { Health } from '../health.ts'
 import { landerLife } from '../lander-life.ts'
 import { millis, type Run } from '../runs.ts'
 import { type Standing, standing, standingLabel } from '../standing.ts'
 import { tidMillis } from '../tid.ts'
 import type { BranchView, PullView, RepositoryView } from '../view.ts'
+import type { UsualSpan } from '../words/expected.ts'
 import { join, type Names } from '../words/phrase.ts'
 import type { Refusal } from '../words/refusals.ts'
 import { type AnswerContext, textVoice, type Voice } from './context.ts'
@@ -46,6 +48,7 @@ export function checkView(run: Run, names: Names) {
     preflight: value.queue === 'first' ? true : undefined,
     isolated: value.isolated,
     summary: value.summary,
+    reusedFrom: value.reusedFrom,
     createdAt: value.createdAt,
     startedAt: value.startedAt,
     finishedAt: value.finishedAt,
@@ -64,6 +67,8 @@ export function standingView<W>(of: Standing, voice: Voice<W>, names: Names) {
     why: of.why === undefined ? undefined : voice(of.why),
     preflights: of.preflights.length === 0 ? undefined : [...of.preflights],
     batch: of.batch,
+    expected: expectedView(of.expected, voice),
+    requeue: of.requeue,
     reason: of.reason,
     ejectionKind: of.ejectionKind,
     commit: of.commit,
@@ -73,6 +78,19 @@ export function standingView<W>(of: Standing, voice: Voice<W>, names: Names) {
     backdated:
       of.backdated === undefined ? undefined : { keyTime: toDatetime(of.backdated.keyTime), seenAt: toDatetime(of.backdated.seenAt) },
   }
+}
+
+/** When something is expected to land, or why that cannot be said. */
+export function expectedView<W>(of: Expected | undefined, voice: Voice<W>) {
+  if (of === undefined) return undefined
+  if ('none' in of) return { none: voice(of.none) }
+  return { from: toDatetime(of.from), to: toDatetime(of.to), basis: voice(of.basis) }
+}
+
+/** What runs of a workflow usually take, in whole seconds. */
+export function usualView(of: UsualSpan | undefined) {
+  const seconds = (ms: number) => Math.round(ms / 1000)
+  return of && { from: seconds(of.from), typical: seconds(of.typical), to: seconds(of.to) }
 }
 
 /** A pull's standing as XRPC answers carry it. */
@@ -150,6 +168,9 @@ export function landerView(view: RepositoryView, branch: BranchView | undefined,
     batch: settings?.batch,
     depth: settings?.depth,
     wait: settings?.wait,
+    jobs: settings?.jobs,
+    timeout: settings?.timeout,
+    startedAt: settings?.startedAt,
     executor: settings?.executor,
     version: settings?.version,
     git: settings?.git,

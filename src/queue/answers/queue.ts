@@ -2,21 +2,23 @@
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { repoOf } from '../admission.ts'
 import { isWhole } from '../batches.ts'
+import { expectedOfBatch, usualRun } from '../expected.ts'
 import { queueHealth } from '../health.ts'
 import { countRuns, placeOf } from '../places.ts'
+import { millis } from '../runs.ts'
 import { standing } from '../standing.ts'
+import { preflightsAtHead, whyInBatch } from '../standing-why.ts'
 import { tidMillis } from '../tid.ts'
 import type { BatchView, BranchView, LandedBatch, PullView, RepositoryView } from '../view.ts'
 import { type BatchParts, batchWords } from '../words/batch.ts'
-import { ejectionKind, readReason } from '../words/ejection.ts'
 import { branchNotFound } from '../words/refusals.ts'
+import { activityViews } from './activity.ts'
 import { type Answer, type AnswerContext, phraseVoice, textVoice, type Voice } from './context.ts'
+import { ejectionViews } from './ejections.ts'
 import { toAtUri, toDatetime } from './formats.ts'
 import { type PageQuery, pageOf } from './pages.ts'
-import { accountView, checkView, healthView, landerView, pullView, standingView } from './parts.ts'
+import { accountView, checkView, expectedView, healthView, landerView, pullView, standingView, usualView } from './parts.ts'
 import { statsViews } from './stats.ts'
-
-const EJECTED_FOR = 7 * 86_400_000
 
 export interface QueueQuery extends PageQuery {
   /** The default branch when absent. */
@@ -27,7 +29,9 @@ export interface QueueQuery extends PageQuery {
 
 /** The answer of dev.knotless.getQueue. */
 export function queueAnswer(view: RepositoryView, query: QueueQuery, ctx: AnswerContext): Answer<knotless.getQueue.$OutputBody> {
-  return queue(view, query, ctx, textVoice(ctx))
+  const found = queue(view, query, ctx, textVoice(ctx))
+  const branch = found.ok ? view.branches.get(found.body.branch) : undefined
+  return found.ok && branch !== undefined ? { ok: true, body: { ...found.body, activity: activityViews(view, branch, ctx) } } : found
 }
 
 /** The same for a page, its sentences in parts. */
@@ -53,8 +57,6 @@ function queue<W>(view: RepositoryView, query: QueueQuery, ctx: AnswerContext, v
   }
   const { names } = ctx
   const page = pageOf(branch.queue, entryPlace, query)
-  const weekAgo = ctx.now - EJECTED_FOR
-  const lately = branch.ejected.filter(pull => pull.ejection !== undefined && tidMillis(pull.ejection.rkey) >= weekAgo)
   const body = {
     repo: toAtUri(view.uri),
     name: view.name,
@@ -65,7 +67,7 @@ function queue<W>(view: RepositoryView, query: QueueQuery, ctx: AnswerContext, v
     queued: page.items.flatMap(pull => entryView(view, pull, ctx, voice)),
     cursor: page.cursor,
     batches: branch.batches.slice(0, 20).map(batch => batchView(view, batch, ctx, voice)),
-    ejected: lately.slice(0, 50).flatMap(pull => ejectionView(pull, ctx, voice)),
+    ejected: ejectionViews(view, branch, ctx, voice),
     landed: branch.landed.slice(0, 5).map(batch => landedView(view, batch, ctx)),
     lander: landerView(view, branch, ctx),
     health: healthView(queueHealth(view, branch, ctx), voice),
@@ -102,20 +104,29 @@ export function entryView<W>(view: RepositoryView, pull: PullView, ctx: AnswerCo
       queuedBy: accountView(entry.by, ctx.names),
       queuedAt: toDatetime(tidMillis(entry.key)),
       standing: standingView(standing(view, pull, ctx), voice, ctx.names),
+      preflights: preflightsAtHead(view, pull)
+        .slice(0, 100)
+        .map(({ value }) => ({ name: value.workflow, status: value.status, verdict: value.verdict })),
     },
   ]
 }
 
 /** A batch with its members' titles, in stacking order. */
 function batchView<W>(view: RepositoryView, batch: BatchView, ctx: AnswerContext, voice: Voice<W>) {
+  const branch = view.branches.get(batch.branch)
+  const history = ctx.history?.(batch.branch)
+  const expected = branch && expectedOfBatch(branch, batch, ctx, whyInBatch(view, branch, ctx)?.standstill)
   return {
     state: batch.state,
     base: batch.base,
     tip: batch.tip,
     since: toDatetime(batch.since),
     members: batch.members.slice(0, 50).map(member => memberView(view, member, ctx)),
-    checks: batch.checks.slice(0, 1000).map(run => checkView(run, ctx.names)),
-    says: voice(batchWords(batchParts(batch, view.branches.get(batch.branch)?.tip))),
+    checks: batch.checks
+      .slice(0, 1000)
+      .map(run => ({ ...checkView(run, ctx.names), usual: usualView(usualRun(history, run.value.workflow)) })),
+    expected: expectedView(expected, voice),
+    says: voice(batchWords(batchParts(batch, branch?.tip))),
     nothingRan: countRuns(batch).of === 0,
     isolated: batch.isolated,
   }
@@ -156,25 +167,6 @@ function memberView(view: RepositoryView, member: { pull: string; commit: string
   }
 }
 
-function ejectionView<W>(pull: PullView, ctx: AnswerContext, voice: Voice<W>) {
-  const record = pull.ejection
-  if (record === undefined) return []
-  const { reason, says } = readReason(record.value.reason, record.value.kind)
-  return [
-    {
-      pull: pullView(pull, ctx.names),
-      record: toAtUri(record.uri),
-      by: accountView(record.did, ctx.names),
-      at: toDatetime(tidMillis(record.rkey)),
-      reason,
-      says: says === '' ? undefined : voice([says]),
-      kind: ejectionKind(record.value.kind),
-      commit: record.value.commit,
-      checks: (record.value.checks ?? []).map(({ workflow, status, check }) => ({ workflow, status, check })),
-    },
-  ]
-}
-
 /** A batch that landed, with its members' titles. */
 export function landedView(view: RepositoryView, batch: LandedBatch, ctx: AnswerContext) {
   return {
@@ -183,8 +175,18 @@ export function landedView(view: RepositoryView, batch: LandedBatch, ctx: Answer
     by: accountView(batch.by, ctx.names),
     members: batch.members.slice(0, 200).map(member => memberView(view, member, ctx)),
     checks: batch.checks.slice(0, 1000).map(run => checkView(run, ctx.names)),
+    checkedSeconds: checkedFor(batch),
     nothingRan: batch.nothingRan ? true : undefined,
   }
+}
+
+/** From the first check of a batch that was filed until the last one ended, in seconds; undefined while that is not known. */
+function checkedFor({ checks }: LandedBatch): number | undefined {
+  const filed = checks.map(({ value }) => millis(value.createdAt)).filter(time => time !== undefined)
+  const ended = checks.map(({ value }) => millis(value.finishedAt)).filter(time => time !== undefined)
+  if (filed.length === 0 || ended.length === 0) return undefined
+  const spent = Math.max(...ended) - Math.min(...filed)
+  return spent < 0 ? undefined : Math.round(spent / 1000)
 }
 
 function summaries<W>(view: RepositoryView, ctx: AnswerContext, voice: Voice<W>) {

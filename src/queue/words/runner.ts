@@ -110,9 +110,40 @@ const CAUSES: Readonly<Record<DropParts, string>> = {
   stopping: 'the runner stopped',
 }
 
+const DROPS = ['branch-moved', 'pull-moved-on', 'batch-failed', 'no-verdict', 'landing-failed', 'not-lander', 'stopping'] as const
+const DROPPED = /^cancelled as the merge queue dropped its batch \((.*)\)$/
+
 /** MOV-4, REA-3: what a check cancelled by a drop says. It begins the same for every cause. */
 export function dropWords(cause: DropParts): string {
   return `cancelled as the merge queue dropped its batch (${CAUSES[cause]})`
+}
+
+/** Why a batch was dropped, as its cancelled checks say; undefined where they say nothing that is known. */
+export function readDrop(cause: string | undefined): DropParts | undefined {
+  const said = DROPPED.exec(cause ?? '')?.[1]
+  return DROPS.find(one => CAUSES[one] === said)
+}
+
+/** Why a batch was dropped, and what comes of it, after a colon. */
+export function dropWhy(cause: DropParts | undefined, branch: string): Phrase {
+  switch (cause) {
+    case 'branch-moved':
+      return say`${branch} moved by another push, so it is built again`
+    case 'pull-moved-on':
+      return say`a pull in it, or under it, moved on`
+    case 'batch-failed':
+      return say`the batch that it stood on did not land`
+    case 'no-verdict':
+      return say`a run ended without a verdict, so it is built again`
+    case 'landing-failed':
+      return say`its landing was refused, so it is built again`
+    case 'not-lander':
+      return say`another runner lands here`
+    case 'stopping':
+      return say`the runner stopped`
+    case undefined:
+      return say`it was not decided`
+  }
 }
 
 /** FAI-8: the runs that ended without a verdict, as the wait after them says it. `verdict` as the check records it. */
