@@ -1,9 +1,11 @@
-/** What happened to a pull: honoured records, its own checks and the batch that it is in, oldest first. */
+/** What happened to a pull: honoured records, its own checks and the batches that it was in, oldest first. */
+import { dropOf, endOf } from './activity.ts'
+import { movedOn } from './drops.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
-import { batchOf } from './places.ts'
+import { countRuns } from './places.ts'
 import { isGoing, millis, order, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
-import type { PullView, RepositoryView } from './view.ts'
+import type { BatchView, PullView, RepositoryView } from './view.ts'
 import { readReason } from './words/ejection.ts'
 import type { Tone } from './words/labels.ts'
 import { type Phrase, say } from './words/phrase.ts'
@@ -19,6 +21,10 @@ export interface TimelineEvent {
   record: string
   /** Of an ejection: what failed. */
   failed: readonly { workflow: string; status: string; check: string }[]
+  /** Tip of the batch that it is about. */
+  batch?: string | undefined
+  /** AT-URI of the run that it is about, which has a log. */
+  run?: string | undefined
   /** REC-9: when a record was first seen, long after its key's time. */
   seenAt?: number | undefined
 }
@@ -28,18 +34,27 @@ const LATE = 10 * 60_000
 
 /** The newest 200 events. */
 export function timeline(view: RepositoryView, pull: PullView): TimelineEvent[] {
+  return wholeTimeline(view, pull).events
+}
+
+/** The newest 200 events, oldest first, and how many there were before them. */
+export function wholeTimeline(view: RepositoryView, pull: PullView): { events: TimelineEvent[]; earlier: number } {
   const opened = millis(pull.pull.value.createdAt) ?? tidMillis(pull.pull.rkey)
   const events = [
     event({ key: 'opened', by: pull.pull.did, head: pull.pull.value.head.branch }, opened, pull.pull.uri),
     ...ofRecords(pull),
     ...ofChecks(view, pull),
+    ...ofBatches(view, pull),
+    ...ofDecisions(pull),
   ]
-  const batch = batchOf(view, pull)
-  const check = batch?.checks[0]
-  if (batch !== undefined && check !== undefined) {
-    events.push(event({ key: 'in-batch', size: batch.members.length, branch: batch.branch, base: batch.base }, batch.since, check.uri))
-  }
-  return events.sort((a, b) => a.at - b.at || order(a.record, b.record)).slice(-MOST)
+  events.sort((a, b) => a.at - b.at || rank(a) - rank(b) || order(a.record, b.record))
+  return { events: events.slice(-MOST), earlier: Math.max(0, events.length - MOST) }
+}
+
+/** Of one moment, what led to something stands before it. */
+function rank({ kind }: TimelineEvent): number {
+  if (kind === 'check') return 0
+  return kind === 'batch-failed' || kind === 'dropped' ? 1 : 2
 }
 
 function event(parts: TimelineParts, at: number, record: string): TimelineEvent {
@@ -68,7 +83,13 @@ function partsOf(record: Stored<QueueRecord> | Stored<StateRecord>, pull: PullVi
   const { value } = record
   switch (value.state) {
     case 'queued':
-      return { key: 'queued', by, again, requeue: 'requeue' in value ? value.requeue : undefined }
+      return {
+        key: 'queued',
+        by,
+        again,
+        head: 'head' in value ? value.head : undefined,
+        requeue: 'requeue' in value ? value.requeue : undefined,
+      }
     case 'left':
       return { key: 'left', by }
     case 'ejected': {
@@ -100,6 +121,55 @@ function ofChecks(view: RepositoryView, pull: PullView): TimelineEvent[] {
       const { value } = run
       const ended = isGoing(value) ? undefined : millis(value.finishedAt)
       const at = ended ?? millis(value.startedAt) ?? millis(value.createdAt) ?? run.seenAt
-      return event({ key: 'check', name: value.workflow, state: runState(value), commit: value.commit, branch: pull.branch }, at, run.uri)
+      const parts = { key: 'check', name: value.workflow, state: runState(value), commit: value.commit, branch: pull.branch } as const
+      return { ...event(parts, at, run.uri), run: run.uri }
     })
+}
+
+/** Each batch that held it as far as its checks are kept: that it was built, and that it failed or was dropped, and why. That it landed, its state says. */
+function ofBatches(view: RepositoryView, pull: PullView): TimelineEvent[] {
+  const branch = view.branches.get(pull.branch)
+  const every = branch?.every ?? branch?.batches ?? []
+  return every
+    .filter(batch => batch.members.some(member => member.pull === pull.pull.uri))
+    .slice(0, MOST)
+    .flatMap(batch => {
+      const [first] = batch.checks
+      if (first === undefined) return []
+      const size = batch.members.length
+      const ahead = every.some(other => other.tip === batch.base && endOf(other) > batch.since)
+      const built = event({ key: 'in-batch', size, branch: batch.branch, base: batch.base, ahead }, batch.since, first.uri)
+      return [built, ...endOfBatch(view, pull, batch)].map(each => ({ ...each, batch: batch.tip }))
+    })
+}
+
+function endOfBatch(view: RepositoryView, pull: PullView, batch: BatchView): TimelineEvent[] {
+  const at = endOf(batch)
+  const size = batch.members.length
+  // The run that ended last is the record that tells.
+  const last = batch.checks.findLast(({ value }) => (millis(value.finishedAt) ?? batch.since) >= at) ?? batch.checks[0]
+  if (last === undefined || !Number.isFinite(at)) return []
+  if (batch.state === 'cancelled') {
+    const cause = dropOf(batch)
+    const moved = cause === undefined || cause === 'pull-moved-on' ? movedOn(view, pull, { batch, at, cause }) : undefined
+    return [event({ key: 'dropped', size, branch: batch.branch, cause, moved }, at, last.uri)]
+  }
+  if (batch.state !== 'failed') return []
+  const { failed, noVerdict } = countRuns(batch)
+  const parts = { key: 'batch-failed', size, names: failed.length > 0 ? failed : noVerdict, verdict: failed.length > 0 } as const
+  return [{ ...event(parts, at, last.uri), failed: failedRuns(batch) }]
+}
+
+function failedRuns(batch: BatchView): TimelineEvent['failed'] {
+  const red = new Set(['failed', 'no-verdict', 'unknown'])
+  return batch.checks
+    .filter(({ value }) => red.has(runState(value)))
+    .map(({ uri, value }) => ({ workflow: value.workflow, status: value.status, check: uri }))
+}
+
+function ofDecisions(pull: PullView): TimelineEvent[] {
+  return (pull.decisions ?? []).map(({ rkey, uri, value }) => {
+    const { verdict, kind, attempt, assertion, entry } = value
+    return event({ key: 'decided', verdict, kind, attempt, assertion, entry }, tidMillis(rkey), uri)
+  })
 }

@@ -17,6 +17,7 @@ import { logBlock } from './logs.ts'
 import type { Account, BoxWords, Frame, Instant, RefusalWords, RepoHead, TimeForm, Words } from './models.ts'
 import * as paths from './paths.ts'
 import { type PhraseContext, who, wordsHtml, wordsText } from './phrases.ts'
+import { plotSvg } from './plots.ts'
 import { regionMark } from './regions.ts'
 import { rowTexts } from './rows.ts'
 import { millis, timeElement } from './times.ts'
@@ -90,6 +91,8 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     standingLabel: labels.standingLabel,
     batchLabel: labels.batchLabel,
     boxIcon: labels.boxIcon,
+    judged: labels.judgedLabel,
+    plot: plotSvg,
     boxAct,
     mergesNow,
     boxRuns,
@@ -119,6 +122,8 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     repoName: repo === undefined ? '' : `${paths.accountName(repo.owner)}/${repo.name}`,
     queueHref: (branch: string) => (repo === undefined ? '/' : paths.queuePath(repo.owner, repo.name, branch)),
     batchHref: (tip: string) => paths.batchPathIn(repoHref, tip),
+    recordHref: paths.recordPath,
+    runHref: checkHref,
     pullHref: (pull: { author: Account; uri: string }) => pullPath(pull.author, pull.uri),
     memberHref: (member: { pull: string; author?: Account | undefined }) =>
       member.author === undefined ? context.pullHref(member.pull) : pullPath(member.author, member.pull),

@@ -5,11 +5,11 @@ import { landedView, queueParts } from '../../queue/answers/queue.ts'
 import { pullParts } from '../../queue/answers/rows.ts'
 import { pullNews } from '../../queue/news.ts'
 import { batchOf } from '../../queue/places.ts'
-import { timeline } from '../../queue/timeline.ts'
+import { wholeTimeline } from '../../queue/timeline.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import { askedAgain, rerunRight, rerunRightRefused } from '../../queue/words/rerun.ts'
-import type { Again, PullPage } from '../../views/models.ts'
+import type { Again, PullPage, Words } from '../../views/models.ts'
 import { accountName, withQuery } from '../../views/paths.ts'
 import type { PageParts } from '../../views/render.ts'
 import { judgeRerun } from '../actions/rerun-pull.ts'
@@ -163,9 +163,15 @@ export async function pullModel(
     ...checksOf(at, asking, box.checks),
     mayRerun: judgeRerun(view, pull.pull.uri, asking.caller).ok,
     again: tried.again,
-    timeline: [...timeline(view, pull), { says: row.standing.text }],
+    ...timelineOf(at, row.standing.text),
     news: pullNews(view, pull, asking.now),
   }
+}
+
+/** What happened, and how things are now. */
+function timelineOf({ view, pull }: LocatedPull, now: Words): Pick<PullPage, 'timeline' | 'earlier'> {
+  const { events, earlier } = wholeTimeline(view, pull)
+  return { timeline: [...events, { says: now }], earlier }
 }
 
 /** REA-5: of a pull that landed in a batch, the checks of that batch; else its own at its head. */

@@ -63,6 +63,12 @@ export interface TimelineLine {
   says: Words
   /** Of an ejection: what failed. */
   failed?: readonly { workflow: string; status: string; check?: string | undefined }[] | undefined
+  /** AT-URI of the record that says so: it has a page here. */
+  record?: string | undefined
+  /** Tip of the batch that it is about. */
+  batch?: string | undefined
+  /** AT-URI of the run that it is about. */
+  run?: string | undefined
   /** REC-9: when it was first seen, long after the time in its key. */
   seenAt?: Instant | undefined
 }
@@ -128,6 +134,8 @@ export interface PullPage {
   mayRerun: boolean
   again?: Again | undefined
   timeline: readonly TimelineLine[]
+  /** How many lines before those are not shown. */
+  earlier?: number | undefined
   news?: Words | undefined
 }
 

@@ -360,7 +360,7 @@ export const timelines: Samples<words.TimelineParts['key'], words.TimelineParts>
   opened: [{ key: 'opened', by: alice, head: 'row-labels' }],
   queued: [
     { key: 'queued', by: bob, again: false },
-    { key: 'queued', by: bob, again: true },
+    { key: 'queued', by: bob, again: true, head },
     { key: 'queued', by: runner, again: true, requeue: { kind: 'flake', attempt: 1 } },
   ],
   left: [{ key: 'left', by: bob }],
@@ -382,7 +382,30 @@ export const timelines: Samples<words.TimelineParts['key'], words.TimelineParts>
     commit: head,
     branch,
   })),
-  'in-batch': [{ key: 'in-batch', size: 4, branch, base }],
+  'in-batch': [
+    { key: 'in-batch', size: 4, branch, base },
+    { key: 'in-batch', size: 2, branch, base, ahead: true },
+  ],
+  dropped: [
+    { key: 'dropped', size: 4, branch, cause: 'branch-moved' },
+    { key: 'dropped', size: 1, branch },
+    { key: 'dropped', size: 4, branch, cause: 'pull-moved-on', moved: { how: 'head' } },
+    ...(['left', 'ejected', 'closed', 'merged', 'draft', 'retargeted', 'head', 'gone'] as const).map(how => ({
+      key: 'dropped' as const,
+      size: 4,
+      branch,
+      moved: { pull: title, how },
+    })),
+  ],
+  'batch-failed': [
+    { key: 'batch-failed', size: 4, names: ['test', 'e2e'], verdict: true },
+    { key: 'batch-failed', size: 1, names: ['test'], verdict: false },
+  ],
+  decided: [
+    { key: 'decided', verdict: 'requeue', kind: 'flake', attempt: 1, entry: 'KN-12' },
+    { key: 'decided', verdict: 'reject', kind: 'other', attempt: 1, assertion: 'expected 4, got 5' },
+    { key: 'decided', verdict: 'none', kind: 'other', attempt: 1 },
+  ],
 }
 
 export const titles: Samples<words.TitleParts['key'], words.TitleParts> = {

@@ -1,0 +1,61 @@
+/** Which pull moved on under a batch that was dropped (MOV-2), as records and heads say. */
+import { tidMillis } from './tid.ts'
+import type { BatchView, PullView, RepositoryView } from './view.ts'
+import type { DropParts } from './words/runner.ts'
+import type { MovedOn } from './words/timeline.ts'
+
+/** A drop follows what led to it within this time, in milliseconds. */
+const WITHIN = 10 * 60_000
+
+/**
+ * The pull of a batch dropped at `at` (milliseconds since 1970) that moved on while it was checked: the last one that a record took out in that time,
+ * else one that stands otherwise now than the batch had it. `pull`, whose page it is said on, has no title. Undefined where nothing tells.
+ */
+export function movedOn(
+  view: RepositoryView,
+  pull: PullView,
+  { batch, at, cause }: { batch: BatchView; at: number; cause: DropParts | undefined },
+): { pull?: { title: string; pull: string } | undefined; how: MovedOn } | undefined {
+  const members = batch.members.map(member => ({ member, of: view.pulls.get(member.pull) }))
+  const out = members
+    .flatMap(({ of }) => (of === undefined ? [] : [{ of, ...lastOut(of, batch.since, at) }]))
+    .filter(({ key }) => key !== undefined)
+    .sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? 1 : -1))[0]
+  if (out?.how !== undefined) return named(pull, out.of, out.how)
+  if (cause !== 'pull-moved-on') return undefined
+  const others = members.flatMap(({ member, of }) => {
+    const how = of === undefined ? undefined : otherwise(of, batch, member.head)
+    return of === undefined || how === undefined ? [] : [{ of, how }]
+  })
+  // Of several nothing tells which it was.
+  const [other] = others
+  return other === undefined || others.length > 1 ? undefined : named(pull, other.of, other.how)
+}
+
+function named(page: PullView, of: PullView, how: MovedOn) {
+  const { uri, value } = of.pull
+  return { pull: uri === page.pull.uri ? undefined : { title: value.title, pull: uri }, how }
+}
+
+const OUT: ReadonlySet<string> = new Set<MovedOn>(['left', 'ejected', 'closed', 'merged'])
+
+function isOut(state: string): state is MovedOn {
+  return OUT.has(state)
+}
+
+/** The last record that took a pull out between these times. */
+function lastOut(pull: PullView, from: number, to: number): { key?: string; how?: MovedOn } {
+  const last = pull.history.findLast(({ rkey, value }) => {
+    const time = tidMillis(rkey)
+    return isOut(value.state) && time >= from && time <= to && to - time <= WITHIN
+  })
+  return last !== undefined && isOut(last.value.state) ? { key: last.rkey, how: last.value.state } : {}
+}
+
+/** How it stands otherwise now; nothing of one that was queued again or ended since, of which that says nothing about the batch. */
+function otherwise(pull: PullView, batch: BatchView, head: string): MovedOn | undefined {
+  if (pull.branch !== batch.branch) return 'retargeted'
+  if (pull.draft) return 'draft'
+  if (pull.headGone && pull.state === 'open') return 'gone'
+  return pull.state === 'open' && pull.head !== undefined && pull.head !== head ? 'head' : undefined
+}
