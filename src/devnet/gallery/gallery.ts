@@ -85,9 +85,9 @@ function createMaking(cast: Cast, pen: Making['pen'], history: Making['history']
     history,
     scenes,
     passes: [],
-    show: (id, group, pull, { as = 'bob', press, title = titles.get(pull.uri) ?? id } = {}) => {
+    show: (id, group, pull, { as = 'bob', title = titles.get(pull.uri) ?? id, ...more } = {}) => {
       if (scenes.some(scene => scene.id === id)) throw new Error(`two scenes are called ${id}`)
-      scenes.push({ id, group, title, pull: pull.uri, repo: pull.repo, as, ...(press === undefined ? {} : { press }) })
+      scenes.push({ id, group, title, pull: pull.uri, repo: pull.repo, as, ...more })
     },
     async open(repo, title, { head = plainHead(repo), by = cast.carol, ...more } = {}) {
       const pull = await pen.pull(repo, by, title, head, more)

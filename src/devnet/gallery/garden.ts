@@ -167,6 +167,7 @@ async function hindered({ cast, pen, history, open, show }: Making, repo: Repo):
   const unread = `at://${hugo.did}/dev.knotless.repo/garden`
   show('working', 'What git says', await open(repo, 'From a fork that cannot be read yet', { from: unread }), {
     title: 'Its head has not been read yet',
+    unread: true,
   })
   const failed = await open(repo, 'Pears too')
   await pen.check(runner, failed, 'check', 'failure', 30, { baseCommit: base, queue: 'first' })

@@ -35,5 +35,5 @@ export async function others({ cast, pen, passes, history, open, show }: Making)
   await pen.state(runner, recorded, 'merged', 1, { commit: history.trunk('landed-3'), batch: history.trunk('landed-3') })
   await pen.spoil(wall)
   show('target-unreadable', 'What git says', stone, { title: 'The state of the repository cannot be taken' })
-  show('landing-recorded', 'Landing', recorded, { title: 'Recorded as merged, and the branch not read since' })
+  show('landing-recorded', 'Landing', recorded, { title: 'Recorded as merged, and the branch not read since', unread: true })
 }

@@ -18,6 +18,8 @@ export interface Scene {
   as: Looker
   /** A button that brings it about, pressed on the pull's page. */
   press?: string
+  /** What it is about cannot be read, so that the server never gets to know more of it. */
+  unread?: boolean
 }
 
 /** A repository of the gallery. */

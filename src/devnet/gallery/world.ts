@@ -4,7 +4,7 @@ import type { DevAccount } from '../account.ts'
 import type { People } from '../seed.ts'
 import type { GalleryHistory } from './history.ts'
 import type { Pen, Pulled } from './pen.ts'
-import type { Group, Looker, Repo, Scene } from './scene.ts'
+import type { Group, Repo, Scene } from './scene.ts'
 
 /** Everybody: the demo's people, and those whom some scene needs. */
 export interface Cast extends People {
@@ -23,7 +23,7 @@ export interface Making {
   pen: Pen
   history: GalleryHistory
   /** Adds a state to the list. */
-  show(id: string, group: Group, pull: Pulled, more?: { as?: Looker; press?: string; title?: string }): void
+  show(id: string, group: Group, pull: Pulled, more?: Partial<Pick<Scene, 'as' | 'press' | 'title' | 'unread'>>): void
   /** Opens a pull of its own for a scene, from a plain head that no other pull of that repository has where `head` names none. */
   open(
     repo: Repo,

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { easyPassword } from '../demo/password.ts'
+import { type ServerProcess, startServer } from '../demo/server-process.ts'
+import { startNetwork } from '../network.ts'
+import { freePort, PortTaken, portIsFree } from '../ports.ts'
+import { seedPeople } from '../seed.ts'
+import { allRead } from './all-read.ts'
+import { type Gallery, putUpGallery, REPORT_EVERY } from './gallery.ts'
+import { servePage } from './page.ts'
+import { words } from './words.ts'
+
+const READY_MS = 60_000
+
+/** What the gallery needs of its surroundings; as the demo's. */
+export interface Surroundings {
+  say: (line: string) => void
+  complain: (line: string) => void
+  /** Settles when it is to stop; with a line when that is because something broke. */
+  stopped: Promise<string | undefined>
+}
+
+/** Runs the gallery until it is told to stop or its server ends. `port`: of the list; 0 picks free ones. Gives the exit code. */
+export async function runGallery(port: number, around: Surroundings): Promise<number> {
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const said = await run(port, around, stops)
+    if (said === undefined) around.say(words.stopping)
+    else around.complain(said)
+    return said === undefined ? 0 : 1
+  } catch (error) {
+    around.complain(error instanceof Error ? error.message : words.broke)
+    return 1
+  } finally {
+    for (const stop of stops.reverse()) await stop()
+  }
+}
+
+async function run(port: number, around: Surroundings, stops: (() => Promise<void>)[]): Promise<string | undefined> {
+  const ports = port === 0 ? { list: await freePort(), server: await freePort() } : { list: port, server: port + 1 }
+  for (const each of [ports.list, ports.server]) if (!(await portIsFree(each))) throw new PortTaken('the gallery', each)
+  around.say(words.starting)
+  const up = putUp(ports, around, stops)
+  // A stop in the midst of getting ready breaks it, and that is no fault.
+  up.catch(() => {})
+  const early = await Promise.race([around.stopped.then(said => ({ said })), up.then(server => ({ server }))])
+  if ('said' in early) return early.said
+  return Promise.race([early.server.ended, around.stopped])
+}
+
+/** Records first, then the server, which reads them as what had been there before it. */
+async function putUp(
+  ports: { list: number; server: number },
+  around: Surroundings,
+  stops: (() => Promise<void>)[],
+): Promise<ServerProcess> {
+  const network = await startNetwork({ log: around.complain })
+  stops.push(() => network.stop())
+  const people = await seedPeople(network, easyPassword)
+  const gallery = await putUpGallery(network, people, { password: easyPassword })
+  const server = startServer(network, ports.server, randomBytes(32).toString('hex'))
+  stops.push(() => server.stop())
+  await server.ready(READY_MS)
+  await gallery.bringToLife(server)
+  keepAlive(gallery, server, around, stops)
+  const list = await servePage(gallery, server.url, ports.list)
+  stops.push(() => list.stop())
+  const isRead = await allRead(gallery, server.url)
+  const accounts = [...new Set(gallery.scenes.map(scene => scene.as))].flatMap(as => (as === 'nobody' ? [] : [gallery.cast[as]]))
+  around.say(words.welcome(list.url, gallery.scenes.length, accounts))
+  if (!isRead) around.say(words.late)
+  return server
+}
+
+/** Landers pass again and again, so that none counts as gone while somebody looks. */
+function keepAlive(gallery: Gallery, server: ServerProcess, around: Surroundings, stops: (() => Promise<void>)[]): void {
+  const timer = setInterval(() => {
+    gallery.report(server).catch((error: unknown) => around.complain(words.reportFailed(error instanceof Error ? error.message : '')))
+  }, REPORT_EVERY)
+  stops.push(async () => clearInterval(timer))
+}
