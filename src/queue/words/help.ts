@@ -1,5 +1,7 @@
 /** What the labels mean, for the page of help. */
+import type { BoxKey } from './box.ts'
 import { batchLabels, type HealthKind, healthLabels, type Label, type PullLabel, pullLabels, runLabels } from './labels.ts'
+import { openLabel } from './open.ts'
 
 /** A label and what it means, in one sentence. */
 export interface Meaning {
@@ -20,6 +22,14 @@ const pulls: Readonly<Record<PullLabel, string>> = {
   ejected: 'It was turned away, and says why. It can be added again, with a new head or without.',
   closed: 'Somebody closed it. It can be opened again.',
 }
+
+/** Of open pulls that are not queued. */
+const opens: readonly (readonly [BoxKey, string])[] = [
+  ['ready', 'It applies on the branch, and no check of it failed at its head: it can be queued.'],
+  ['conflict', 'It does not apply on the branch as that is now. Its page names the files.'],
+  ['checks-failed', 'A check failed at its head. A new head is checked afresh.'],
+  ['head-gone', 'The branch that it comes from was deleted.'],
+]
 
 const batches: Readonly<Partial<Record<keyof typeof batchLabels, string>>> = {
   checking: 'Its workflows run on what the branch would be with it.',
@@ -72,19 +82,25 @@ export function meaningsOfLabels(): { of: string; rows: Meaning[] }[] {
   return [
     {
       of: 'A pull',
-      rows: meanings(pullLabels, pulls, [
-        'open',
-        'draft',
-        'queued',
-        'waiting',
-        'held',
-        'in-batch',
-        'landing',
-        'merged',
-        'ejected',
-        'closed',
-        'not-there',
-      ]),
+      rows: [
+        ...meanings(pullLabels, pulls, ['open']),
+        ...opens.flatMap(([key, says]) => {
+          const label = openLabel(key)
+          return label === undefined ? [] : [{ label, says }]
+        }),
+        ...meanings(pullLabels, pulls, [
+          'draft',
+          'queued',
+          'waiting',
+          'held',
+          'in-batch',
+          'landing',
+          'merged',
+          'ejected',
+          'closed',
+          'not-there',
+        ]),
+      ],
     },
     {
       of: 'A batch',

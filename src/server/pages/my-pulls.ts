@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pagePullsOf } from '../../indexer/read.ts'
-import { pullParts } from '../../queue/answers/rows.ts'
+import { pullRow } from '../../queue/answers/pull-rows.ts'
 import { myPullGroups, titleWords } from '../../queue/words/pages.ts'
 import type { MyPullRow, MyPullsPage } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'
@@ -53,7 +53,7 @@ function myPulls(ctx: PageContext, request: FastifyRequest, viewer: string, aske
   const rows = listed.items.flatMap((uri): MyPullRow[] => {
     const at = locatePullAt(ctx, uri)
     if (at === undefined || at.pull.state !== state) return []
-    return [{ repo: at.head, ...pullParts(at.view, at.pull, askingOf(at)) }]
+    return [{ repo: at.head, ...pullRow(at.view, at.pull, askingOf(at)) }]
   })
   const groups = myPullGroups(state).map(({ title, holds }) => ({ title, pulls: rows.filter(({ standing }) => holds(standing.kind)) }))
   return {

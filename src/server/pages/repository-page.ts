@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { mirrorStateOf, pagePulls } from '../../indexer/read.ts'
 import type { AnswerContext } from '../../queue/answers/context.ts'
+import { pullRow } from '../../queue/answers/pull-rows.ts'
 import { queueSummaryParts } from '../../queue/answers/queue.ts'
-import { pullParts } from '../../queue/answers/rows.ts'
 import { landerLife } from '../../queue/lander-life.ts'
 import { tidMillis } from '../../queue/tid.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
@@ -139,7 +139,7 @@ function openPulls(request: FastifyRequest, at: Located, asking: AnswerContext, 
     earlier: page > 1 ? href(page - 1) : undefined,
     later: page < pages ? href(page + 1) : undefined,
   }
-  return { pulls: rows.map(pull => pullParts(at.view, pull, asking)), paging }
+  return { pulls: rows.map(pull => pullRow(at.view, pull, asking)), paging }
 }
 
 /** Closed and merged pulls are many, so they come page by page from the index, each folded alone. */
@@ -158,7 +158,7 @@ function settledPulls(ctx: PageContext, request: FastifyRequest, at: Located, as
     return found === undefined || pull === undefined || pull.state !== state ? [] : [{ view: found.view, pull }]
   })
   return {
-    pulls: rows.map(({ view, pull }) => pullParts(view, pull, asking)),
+    pulls: rows.map(({ view, pull }) => pullRow(view, pull, asking)),
     paging: {
       from: rows.length === 0 ? 0 : 1,
       to: rows.length,

@@ -39,11 +39,16 @@ export interface HomePage {
   paging: Paging
 }
 
-/** A pull of somebody's, and the repository that it is of. */
-export interface MyPullRow {
-  repo: { owner: Account; name: string }
+/** A pull in a list; `label` says more of an open one than where it stands does. */
+export interface PullRow {
   pull: PullLine
   standing: StandingWords
+  label?: { word: string; icon: string; tone: string } | undefined
+}
+
+/** A pull of somebody's, and the repository that it is of. */
+export interface MyPullRow extends PullRow {
+  repo: { owner: Account; name: string }
 }
 
 /** What whoever is logged in has opened, over all repositories. */
@@ -74,7 +79,7 @@ export interface RepositoryPage {
   cloneUrl: string
   description?: string | undefined
   queues: readonly QueueLane[]
-  pulls: readonly { pull: PullLine; standing: StandingWords }[]
+  pulls: readonly PullRow[]
   filter: { state: 'open' | 'closed' | 'merged'; mine: boolean }
   paging: Paging
   collaborators: readonly Account[]
