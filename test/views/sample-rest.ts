@@ -90,6 +90,11 @@ export function repositoryPage(): RepositoryPage {
       { pull: pull('Migrate the tree store', { author: carol }), standing: standing('ejected', { reason: 'test failed' }) },
       { pull: pull('Dark mode for the map 🌒', { author: gardener, draft: true }), standing: standing('draft') },
       { pull: pull('Photos of trees', { author: nameless }), standing: standing('open') },
+      {
+        pull: pull('Rootstocks: a table of who grows how tall'),
+        standing: standing('open'),
+        label: { word: 'Conflicts', icon: 'alert', tone: 'danger' },
+      },
       { pull: pull('An unknown kind of standing'), standing: standing('surprise') },
     ],
     filter: { state: 'open', mine: false },
@@ -278,7 +283,7 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
           { title: 'In the queue', pulls: repository.pulls.slice(0, 3).map(each => ({ repo: orchard, ...each })) },
           {
             title: 'Turned away',
-            pulls: repository.pulls.slice(3, 4).map(each => ({ repo: { owner: gardener, name: hostile.long }, ...each })),
+            pulls: repository.pulls.slice(3, 4).map(each => ({ repo: { owner: gardener, name: hostile.name }, ...each })),
           },
         ],
         paging: { from: 1, to: 4, later: '/pulls?cursor=3mb2' },
