@@ -1,5 +1,5 @@
 /**
- * `npm test`: the checks, then every test of test/ and e2e/ in processes of their own, two at a time. Arguments are parts of file names to run
+ * `npm test`: the checks, then every test of test/ and e2e/ in processes of their own, three at a time. Arguments are parts of file names to run
  * only those (`npm test -- queue/`). Ends with the files that took longest and one line, `N passed, N failed`, and exits 1 when anything failed.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -27,6 +27,9 @@ function files(dir: string, ending: string): string[] {
 
 /** The longest that all tests may take, in milliseconds: a file of them that does not end is a failure, and no run without end. */
 const LONGEST_MS = 40 * 60_000
+
+/** One more than two cores: the files wait for half of their time, and none of them minds waiting longer. */
+const AT_A_TIME = 3
 
 const counts = { passed: 0, failed: 0, skipped: 0 }
 /** How long each file took, in milliseconds. */
@@ -85,7 +88,7 @@ const compiled = mkdtempSync(join(tmpdir(), 'knotless-compiled-'))
 process.env.NODE_COMPILE_CACHE = compiled
 process.once('exit', () => rmSync(compiled, { recursive: true, force: true, maxRetries: 3 }))
 try {
-  await runTests(browser === undefined ? tests : between(browserTests, tests), Math.min(2, availableParallelism()))
+  await runTests(browser === undefined ? tests : between(browserTests, tests), Math.min(AT_A_TIME, availableParallelism() + 1))
 } finally {
   await engine?.close()
 }
