@@ -179,10 +179,12 @@ test('positions count from 1 without gaps, and a timeline holds only what counte
         )
         for (const entry of queued) assert.equal(entry.standing.length, length)
       }
+      const ofChecks = new Set<string>(['check', 'in-batch', 'batch-failed', 'dropped'])
       for (const pull of view.pulls.values()) {
         const records = new Set([pull.pull.uri, ...pull.history.map(({ uri }) => uri)])
         for (const event of timeline(view, pull)) {
-          if (event.kind !== 'check' && event.kind !== 'in-batch') assert.ok(records.has(event.record))
+          if (ofChecks.has(event.kind)) assert.match(event.record, /\/dev\.knotless\.check\//)
+          else assert.ok(records.has(event.record))
         }
       }
     }),
