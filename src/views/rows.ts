@@ -30,6 +30,13 @@ const dones: Readonly<Record<string, string>> = {
 const ended = new Set(['success', 'failure', 'error', 'cancelled'])
 const ran = new Set(['running', 'success', 'failure', 'error'])
 
+/** A sentence that goes on: without its full stop. */
+function unstopped(of: Words): Words {
+  if (typeof of === 'string') return of.replace(/\.$/, '')
+  const last = of.at(-1)
+  return typeof last === 'string' ? [...of.slice(0, -1), last.replace(/\.$/, '')] : of
+}
+
 /** Helpers that say more about a row. */
 export function rowTexts({ label, time, words, checkHref }: Tools) {
   /** How long a run took, or has taken so far, which ticks; undefined when its record does not say. */
@@ -45,7 +52,7 @@ export function rowTexts({ label, time, words, checkHref }: Tools) {
     laneSays: (lane: QueueLane) => {
       const queued = lane.length === 0 ? 'nothing queued' : `${lane.length.toLocaleString('en')} queued`
       if (lane.health.kind === 'no-runners') return lane.length === 0 ? 'names no runner' : `${queued}; names no runner`
-      if (!healthy.has(lane.health.kind)) return html`${queued}: ${words(lane.health.says)}`
+      if (!healthy.has(lane.health.kind)) return html`${queued}: ${words(unstopped(lane.health.says))}`
       const batches = lane.batches === 0 ? '' : `, ${lane.batches} ${lane.batches === 1 ? 'batch' : 'batches'} in flight`
       return queued + batches
     },
