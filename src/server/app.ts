@@ -7,6 +7,7 @@ import type { Context } from './context.ts'
 import { addGitHttp } from './git-http/routes.ts'
 import { serveHealth } from './health.ts'
 import { boundBodyTime, LONG_BODY_MS } from './http/body-time.ts'
+import { compressAnswers } from './http/compression.ts'
 import { answerBadAddress, handleErrors, handleNotFound } from './http/errors.ts'
 import { guardPages } from './http/guard.ts'
 import { addSecurityHeaders } from './http/headers.ts'
@@ -47,7 +48,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   await addLimits(app, ctx)
   serveHealth(app, ctx)
   serveWellKnown(app, ctx)
-  serveStatic(app, ctx.renderer.assets)
+  await app.register(async scope => serveStatic(scope, ctx.renderer.assets))
   await app.register(async scope => mountXrpc(scope, ctx))
   await app.register(async scope => addGitHttp(scope, ctx))
   await app.register(async scope => {
@@ -55,6 +56,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     await scope.register(formbody, { bodyLimit: FORM_BYTES })
     addVisits(scope, ctx)
     guardPages(scope, ctx)
+    compressAnswers(scope)
     handleNotFound(scope, ctx)
     addLogIn(scope, ctx)
     addCallback(scope, ctx)

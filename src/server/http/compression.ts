@@ -1,0 +1,91 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+
+/** Less is not worth its header, in bytes. */
+const LEAST = 860
+/** Text and what is made of it; images and git's packs are compressed already. */
+const worthwhile = /^(text\/(?!event-stream)|application\/(json|javascript|atom\+xml|ld\+json)|image\/svg\+xml)/
+
+const zip = promisify(gzip)
+const brotli = promisify(brotliCompress)
+
+type Encoding = 'br' | 'gzip'
+
+export type Compress = (bytes: Buffer, encoding: Encoding) => Promise<Buffer>
+
+/** For answers made anew: quickly, off the main thread. */
+const quickly: Compress = (bytes, encoding) =>
+  encoding === 'gzip' ? zip(bytes, { level: 6 }) : brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+
+/** For what is sent again and again: as small as it gets. */
+export const wholly: Compress = (bytes, encoding) =>
+  encoding === 'gzip'
+    ? zip(bytes, { level: 9 })
+    : brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } })
+
+/** Compressed forms of buffers that are sent more than once, for as long as these are kept. */
+export interface Packed {
+  /** The bytes in this encoding, or the promise of them the first time. */
+  of(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer>
+}
+
+export function createPacked(compress: Compress = quickly): Packed {
+  const kept: Record<Encoding, WeakMap<Buffer, Buffer | Promise<Buffer>>> = { br: new WeakMap(), gzip: new WeakMap() }
+  return {
+    of(bytes, encoding) {
+      const known = kept[encoding].get(bytes)
+      if (known !== undefined) return known
+      const coming = compress(bytes, encoding)
+      kept[encoding].set(bytes, coming)
+      coming.then(
+        done => kept[encoding].set(bytes, done),
+        () => kept[encoding].delete(bytes),
+      )
+      return coming
+    },
+  }
+}
+
+/** What the reader takes, by its `Accept-Encoding`: Brotli before gzip, and nothing that it gives a quality of 0. */
+export function encodingFor(accepted = ''): Encoding | undefined {
+  const qualities = new Map(
+    accepted
+      .toLowerCase()
+      .split(',')
+      .map((one): [string, number] => {
+        const [name = '', ...more] = one.split(';').map(part => part.trim())
+        const quality = more.find(part => part.startsWith('q='))
+        return [name, quality === undefined ? 1 : Number(quality.slice(2))]
+      }),
+  )
+  const takes = (name: Encoding) => (qualities.get(name) ?? qualities.get('*') ?? 0) > 0
+  return takes('br') ? 'br' : takes('gzip') ? 'gzip' : undefined
+}
+
+/**
+ * Compresses the answers of every route of this app that the reader takes compressed. Tokens in pages are masked anew for each (BREACH). A buffer
+ * that is sent again, as a kept page or a file, is compressed once; `packed` says how.
+ */
+export function compressAnswers(app: FastifyInstance, packed: Packed = createPacked()): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const type = reply.getHeader('content-type')
+    if (typeof type !== 'string' || !worthwhile.test(type)) return done(null, payload)
+    const vary = reply.getHeader('vary')
+    reply.header('vary', vary === undefined ? 'Accept-Encoding' : `${String(vary)}, Accept-Encoding`)
+    const encoding = encodingFor(request.headers['accept-encoding'])
+    if (encoding === undefined || reply.hasHeader('content-encoding') || request.method === 'HEAD') return done(null, payload)
+    if (!Buffer.isBuffer(payload) && typeof payload !== 'string') return done(null, payload)
+    if (payload.length < LEAST) return done(null, payload)
+    const send = (bytes: Buffer) => {
+      reply.header('content-encoding', encoding).removeHeader('content-length')
+      // Other bytes than those that the tag was made of, and the same meaning.
+      const tag = reply.getHeader('etag')
+      if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header('etag', `W/${tag}`)
+      done(null, bytes)
+    }
+    const bytes = typeof payload === 'string' ? quickly(Buffer.from(payload), encoding) : packed.of(payload, encoding)
+    if (Buffer.isBuffer(bytes)) send(bytes)
+    else bytes.then(send, () => done(null, payload))
+  })
+}

@@ -1,0 +1,120 @@
+/** What pages that follow what they show ask for, and what they get. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { versionOf } from '../../src/indexer/read.ts'
+import { madeUp, type Orchard, plantOrchard } from './orchard.ts'
+import { type Served, serve } from './serve.ts'
+
+const path = '/alice.test/orchard/queue/main'
+let server: Served
+let orchard: Orchard
+before(async () => {
+  server = await serve(undefined, { env: { KNOTLESS_STREAMS: '400' } })
+  orchard = await plantOrchard(server.context, { count: 4, handles: { [madeUp.owner]: 'alice.test' } })
+  await orchard.queue(orchard.pulls[0] ?? '')
+})
+after(async () => {
+  await orchard.stop()
+  await server.end()
+})
+
+const get = (at: string, headers: Record<string, string> = {}) => fetch(server.url + at, { headers })
+
+/** What a page says of its regions, and what it sends along. */
+function asksFor(html: string): string {
+  const regions = [...html.matchAll(/ data-live="([a-z]+)" data-is="([\w-]+)"/g)]
+  const seen = / data-with="(seen=\d+)"/.exec(html)?.[1] ?? ''
+  return `have=${regions.map(([, part, is]) => `${part}.${is}`).join()}&${seen}`
+}
+
+const swapped = (html: string) => [...html.matchAll(/<hx-partial hx-target="\[data-live=([a-z]+)\]">/g)].map(([, part]) => part)
+
+test('a page gets the regions that differ from those it has, and nothing where none does', async () => {
+  const before = await (await get(path)).text()
+  const none = await get(`${path}?${asksFor(before)}`)
+  assert.deepEqual([none.status, await none.text()], [204, ''])
+  await orchard.queue(orchard.pulls[1] ?? '')
+  const some = await get(`${path}?${asksFor(before)}`)
+  assert.equal(some.status, 200)
+  assert.match(String(some.headers.get('vary')), /Cookie/)
+  const html = await some.text()
+  const parts = swapped(html)
+  assert.ok(parts.includes('waiting') && !parts.includes('landed') && !parts.includes('ejected'), String(parts))
+  assert.match(html, /<span class="cue">new<\/span>/)
+})
+
+test('a list that did not change says what moved since it was last sent, however many versions ago', async () => {
+  const before = await (await get(path)).text()
+  const seen = / data-with="(seen=\d+)"/.exec(before)?.[1]
+  for (let n = 0; n < 3; n++) {
+    await orchard.write(madeUp.author, 'dev.knotless.pull', orchard.key(), {
+      repo: orchard.repo,
+      branch: 'main',
+      head: { repo: orchard.repo, branch: `odd-${n}` },
+      title: `Odd ${n}`,
+    })
+    await get(path)
+  }
+  await orchard.queue(orchard.pulls[2] ?? '')
+  const html = await (await get(`${path}?have=waiting.&${seen}`)).text()
+  assert.equal(html.match(/<span class="cue">new<\/span>/g)?.length, 1)
+})
+
+test('every reader who is signed out and asks the same gets the same bytes, made once', async () => {
+  const { renderer } = server.context
+  let made = 0
+  const { renderChanges } = renderer
+  renderer.renderChanges = (...asked) => {
+    made += 1
+    return renderChanges(...asked)
+  }
+  try {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get(`${path}?have=news.,waiting.&seen=1`).then(each => each.text())))
+    assert.equal(new Set(answers).size, 1)
+    assert.equal(made, 1)
+    await orchard.queue(orchard.pulls[3] ?? '')
+    assert.notEqual(await (await get(`${path}?have=news.,waiting.&seen=1`)).text(), answers[0])
+    assert.equal(made, 2)
+  } finally {
+    renderer.renderChanges = renderChanges
+  }
+})
+
+test('the stream says at once what is of another version than the reader has, and only that', async () => {
+  const version = versionOf(server.context.database, orchard.repo)
+  const first = async (topic: string) => {
+    const answer = await get(`/events?of=${encodeURIComponent(topic)}`)
+    assert.equal(answer.status, 200)
+    assert.match(String(answer.headers.get('content-security-policy')), /default-src 'none'/)
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (reader !== undefined && !/event: changed\ndata: \S+\n\n$/.test(text) && !(topic.endsWith(`@${version}`) && text !== ''))
+      text += (await reader.read()).value ?? ''
+    await reader?.cancel()
+    return text
+  }
+  assert.match(
+    await first(`${orchard.repo}@1`),
+    new RegExp(`^event: beat\ndata:\n\nid: ${version}\nevent: changed\ndata: ${orchard.repo}@${version}\n\n$`),
+  )
+  assert.doesNotMatch(await first(`${orchard.repo}@${version}`), /changed/)
+})
+
+test('what cannot be watched has no stream', async () => {
+  assert.equal((await get('/events')).status, 400)
+  assert.equal((await get(`/events?${'of=x&'.repeat(30)}of=x`)).status, 400)
+  for (const topic of ['x', orchard.repo, `${orchard.repo}@`, `${orchard.repo}@x`, `at://${madeUp.author}/app.bsky.feed.post/3k@1`, '@1'])
+    assert.equal((await get(`/events?of=${encodeURIComponent(topic)}`)).status, 404, topic)
+})
+
+test('one address has so many streams and no more, and is told when to ask again', async () => {
+  const ends = new AbortController()
+  const topic = `/events?of=${encodeURIComponent(`${orchard.repo}@1`)}`
+  const answers = await Promise.all(Array.from({ length: 21 }, () => fetch(server.url + topic, { signal: ends.signal })))
+  const refused = answers.filter(answer => answer.status !== 200)
+  assert.deepEqual(
+    refused.map(answer => [answer.status, answer.headers.get('retry-after')]),
+    [[429, '30']],
+  )
+  ends.abort()
+})
