@@ -13,7 +13,7 @@ import { nameOfPath } from './next-name.ts'
 const typed = { type: 'string', maxLength: 2_048 } as const
 const path = { type: 'string', maxLength: 1_024 } as const
 const formQuery = { type: 'object', properties: { handle: typed, next: path } } as const
-const formBody = { type: 'object', properties: { ...formQuery.properties, _csrf: { type: 'string', maxLength: 64 } } } as const
+const formBody = { type: 'object', properties: { ...formQuery.properties, _csrf: { type: 'string', maxLength: 128 } } } as const
 
 export interface LogInForm {
   handle?: string | undefined
