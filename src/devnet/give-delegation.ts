@@ -1,6 +1,6 @@
 import type { DevAccount } from './account.ts'
 import { logIn, openSignIn } from './log-in.ts'
-import { tokenOn, Visitor } from './visitor.ts'
+import { alertOn, tokenOn, Visitor } from './visitor.ts'
 
 type Giver = Pick<DevAccount, 'did' | 'handle' | 'password'>
 
@@ -57,12 +57,4 @@ export async function atConsent(
   if (started.status !== 303) throw new Error(`the server does not lead to the account's: ${alertOn(started.text)}`)
   const page = await openSignIn(visitor, started.headers.location ?? '', account)
   return page[decide]()
-}
-
-function alertOn(page: string): string {
-  const alert = /role="alert">([\s\S]*?)<\/div>/.exec(page)?.[1] ?? page.slice(0, 200)
-  return alert
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DevAccount } from './account.ts'
-import { type Answer, tokenOn, type Visitor } from './visitor.ts'
+import { type Answer, alertOn, tokenOn, type Visitor } from './visitor.ts'
 
 type Person = Pick<DevAccount, 'did' | 'handle' | 'password'>
 
@@ -16,7 +16,7 @@ export interface SignInPage {
 export async function goToServer(visitor: Visitor, url: string, account: Person, next = '/'): Promise<SignInPage> {
   const form = await visitor.get(`${url}/login?next=${encodeURIComponent(next)}`)
   const sent = await visitor.post(`${url}/login`, { handle: account.handle, next, _csrf: tokenOn(form.text) })
-  if (sent.status !== 303) throw new Error(`the form answered ${sent.status}`)
+  if (sent.status !== 303) throw new Error(`the log-in of ${account.handle} answered ${sent.status}: ${alertOn(sent.text)}`)
   const between = await visitor.follow(`${url}/login`, sent)
   const href = /href="(\/login\/start[^"]*)"/.exec(between.text)?.[1]?.replaceAll('&amp;', '&').replaceAll('&#38;', '&')
   if (href === undefined) throw new Error('no way on')

@@ -94,3 +94,12 @@ export function tokenOn(page: string): string {
   if (found === undefined) throw new Error('no form on the page')
   return found
 }
+
+/** What a page refuses with, as text; its beginning where it does not. */
+export function alertOn(page: string): string {
+  const alert = /role="alert">([\s\S]*?)<\/div>/.exec(page)?.[1] ?? page.slice(0, 200)
+  return alert
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import { easyPassword } from '../demo/password.ts'
 import { type ServerProcess, startServer } from '../demo/server-process.ts'
 import { startNetwork } from '../network.ts'
