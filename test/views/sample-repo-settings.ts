@@ -20,7 +20,14 @@ function page(more: Partial<RepoSettingsPage> = {}): RepoSettingsPage {
       branches: ['main', 'release/1.0'],
     },
     runners: [
-      { account: runner, question: says.removeQuestion('runner', runner.did), lands: true, seen: minutesAgo(1), below: nameless.did },
+      {
+        account: runner,
+        question: says.removeQuestion('runner', runner.did),
+        lands: true,
+        seen: minutesAgo(1),
+        how: 'isolated runs, knotless 0.1.0',
+        below: nameless.did,
+      },
       { account: nameless, question: says.removeQuestion('runner', nameless.did, true), lands: false, above: runner.did },
     ],
     collaborators: [bob, carol, gardener].map(account => ({ account, question: says.removeQuestion('collaborator', account.did) })),

@@ -45,6 +45,8 @@ export interface RepoSettingsPage {
     question: Words
     lands: boolean
     seen?: Instant | undefined
+    /** How it runs, as far as its own record says. */
+    how?: string | undefined
     above?: string | undefined
     below?: string | undefined
   }[]
