@@ -20,7 +20,7 @@ import { type PhraseContext, who, wordsHtml, wordsText } from './phrases.ts'
 import { plotSvg } from './plots.ts'
 import { regionMark } from './regions.ts'
 import { rowTexts } from './rows.ts'
-import { millis, timeElement } from './times.ts'
+import { duration, millis, timeElement } from './times.ts'
 import { clip } from './titles.ts'
 
 /** What a renderer keeps for all its pages. */
@@ -110,6 +110,8 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     unanswered: liveWords({ key: 'unanswered' }),
     diff: diffBlock,
     log: logBlock,
+    /** How long something took, from milliseconds. */
+    took: duration,
     /** What a program printed, without its orders to a terminal. */
     output: (text: string) => text.split('\n').map(plainLine).join('\n'),
     empty: emptyWords,

@@ -1,4 +1,5 @@
 /** The typed model of each page, one file per subject. Answers of the XRPC queries fit into them; only what pages need is added. */
+export type * from './models/batch.ts'
 export type * from './models/check.ts'
 export type * from './models/doors.ts'
 export type * from './models/frame.ts'

@@ -7,6 +7,7 @@ import { createHelpers, type Kit } from './helpers.ts'
 import { escapeValue, type Html } from './html.ts'
 import { createMarkdown } from './markdown.ts'
 import type {
+  BatchPage,
   CheckPage,
   ConfirmChangePage,
   ConfirmLeavePage,
@@ -36,6 +37,7 @@ export interface PageModels {
   repository: RepositoryPage
   queue: QueuePage
   pull: PullPage
+  batch: BatchPage
   check: CheckPage
   'confirm-leave': ConfirmLeavePage
   'confirm-change': ConfirmChangePage
@@ -56,6 +58,7 @@ export interface PageModels {
 export interface PageParts {
   queue: 'health' | 'news' | 'flight' | 'waiting' | 'ejected' | 'landed' | 'figures'
   pull: 'under' | 'news' | 'box' | 'timeline' | 'checks'
+  batch: 'news' | 'fate' | 'stack' | 'runs' | 'story'
   check: 'news' | 'result' | 'failed' | 'log'
 }
 
@@ -63,6 +66,7 @@ export interface PageParts {
 export const pageParts: { readonly [N in keyof PageParts]: readonly PageParts[N][] } = {
   queue: ['health', 'news', 'flight', 'waiting', 'ejected', 'landed', 'figures'],
   pull: ['under', 'news', 'box', 'timeline', 'checks'],
+  batch: ['news', 'fate', 'stack', 'runs', 'story'],
   check: ['news', 'result', 'failed', 'log'],
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
 import { addBadge } from './badge.ts'
+import { addBatchPage } from './batch-page.ts'
 import { addCheckPage } from './check-page.ts'
 import { createPageContext } from './create.ts'
 import { addEvents } from './events.ts'
@@ -32,6 +33,7 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addPullPage(app, pages)
   addPullActions(app, pages)
   addPullChanges(app, pages)
+  addBatchPage(app, pages)
   addCheckPage(app, pages)
   addFeed(app, pages)
   addBadge(app, pages)
