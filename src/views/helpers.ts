@@ -3,10 +3,13 @@
 import { nothingRanWords } from '../queue/words/batch.ts'
 import { addAgainWords, boxLinks, mergeNowWords } from '../queue/words/box.ts'
 import { logNotes } from '../queue/words/check-page.ts'
+import { silentBatchWords } from '../queue/words/expected.ts'
 import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
 import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
+import { recordCut } from '../queue/words/record-page.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
+import { requeueWords } from '../queue/words/steward.ts'
 import { plainLine } from './ansi.ts'
 import { type Asset, assetUrl } from './assets.ts'
 import { boxAct, boxCommands, boxIconOf, boxPlace, boxRuns, inFlight, mergesNow, namesRunner } from './boxes.ts'
@@ -118,14 +121,20 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     errorPage: errorPageWords,
     logLive: logNotes.live,
     nothingRan: nothingRanWords(),
-    ...rowTexts({ label, time, words, checkHref }),
+    ...rowTexts({ label, time, words, text: of => wordsText(of, frame.now, names), checkHref, now: frame.now }),
+    checkHref,
 
     repoHref,
     repoName: repo === undefined ? '' : `${paths.accountName(repo.owner)}/${repo.name}`,
     queueHref: (branch: string) => (repo === undefined ? '/' : paths.queuePath(repo.owner, repo.name, branch)),
+    statsHref: paths.statsPathIn(repoHref),
     batchHref: (tip: string) => paths.batchPathIn(repoHref, tip),
+    duration,
+    /** A clock time, with its day where that was not lately. */
+    clock: (at: Instant) => time(at, Math.abs(frame.now - millis(at)) < 20 * 3_600_000 ? 'clock' : 'full'),
+    silentBatch: silentBatchWords(),
     recordHref: paths.recordPath,
-    runHref: checkHref,
+    recordCut,
     pullHref: (pull: { author: Account; uri: string }) => pullPath(pull.author, pull.uri),
     memberHref: (member: { pull: string; author?: Account | undefined }) =>
       member.author === undefined ? context.pullHref(member.pull) : pullPath(member.author, member.pull),
@@ -165,10 +174,15 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     place: boxPlace,
     /** Said under a queued pull: QUE-9 and REC-9. */
     queueNotes: (
-      standing: { queuedAtHead?: string | undefined; backdated?: { keyTime: Instant; seenAt: Instant } | undefined },
+      standing: {
+        queuedAtHead?: string | undefined
+        backdated?: { keyTime: Instant; seenAt: Instant } | undefined
+        requeue?: { kind: string; attempt: number } | undefined
+      },
       head?: string,
     ) => {
       const notes: (Html | string)[] = []
+      if (standing.requeue !== undefined) notes.push(words(requeueWords(standing.requeue)))
       if (standing.queuedAtHead !== undefined && head !== undefined) notes.push(words(queuedAtWords(standing.queuedAtHead, head)))
       if (standing.backdated !== undefined) {
         const { keyTime, seenAt } = standing.backdated

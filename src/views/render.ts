@@ -21,6 +21,7 @@ import type {
   NotFoundPage,
   PullPage,
   QueuePage,
+  RecordPage,
   RefusedPage,
   RepoHead,
   RepoSettingsAcceptPage,
@@ -28,6 +29,7 @@ import type {
   RepoSettingsVoidPage,
   RepositoryPage,
   SettingsPage,
+  StatsPage,
 } from './models.ts'
 import { readHave, signatureOf, signed, swapOf } from './regions.ts'
 
@@ -39,6 +41,8 @@ export interface PageModels {
   pull: PullPage
   batch: BatchPage
   check: CheckPage
+  record: RecordPage
+  stats: StatsPage
   'confirm-leave': ConfirmLeavePage
   'confirm-change': ConfirmChangePage
   login: LoginPage
@@ -56,7 +60,7 @@ export interface PageModels {
 
 /** The regions of each live page: a page asks for those that changed by `?have=`, and the answer to a form by script is one of them. */
 export interface PageParts {
-  queue: 'health' | 'news' | 'flight' | 'waiting' | 'ejected' | 'landed' | 'figures'
+  queue: 'health' | 'news' | 'flight' | 'waiting' | 'ejected' | 'landed' | 'figures' | 'activity'
   pull: 'under' | 'news' | 'box' | 'timeline' | 'checks'
   batch: 'news' | 'fate' | 'stack' | 'runs' | 'story'
   check: 'news' | 'result' | 'failed' | 'log'
@@ -64,7 +68,7 @@ export interface PageParts {
 
 /** The same as a table. */
 export const pageParts: { readonly [N in keyof PageParts]: readonly PageParts[N][] } = {
-  queue: ['health', 'news', 'flight', 'waiting', 'ejected', 'landed', 'figures'],
+  queue: ['health', 'news', 'flight', 'waiting', 'ejected', 'landed', 'figures', 'activity'],
   pull: ['under', 'news', 'box', 'timeline', 'checks'],
   batch: ['news', 'fate', 'stack', 'runs', 'story'],
   check: ['news', 'result', 'failed', 'log'],

@@ -220,3 +220,37 @@ test('HON-8 what is marked merged and is not on the branch is reopened by the ow
   assert.match(boxOf((await (await as(alice)).get(path)).text), /This server may not land pulls for you yet/)
   assert.deepEqual((await statesOn(alice, uri)).sort(), ['merged', 'open'])
 })
+
+test('each line of the timeline leads to the record that says so, verbatim and with where it lies', async () => {
+  const { alice, carol, mallory } = people
+  const { uri, path } = await openPull({ title: 'Record <this>' })
+  const by = async (account: DevAccount) => {
+    const entry = { repo: samples.orchard.uri, subject: uri, state: 'queued', createdAt: now() }
+    return (await account.create('dev.knotless.queue', entry, tidAt(++lastKey))).uri
+  }
+  const [counted, stranger] = [await by(alice), await by(mallory)]
+  const page = await until(async () => {
+    const { text } = await (await as(carol)).get(path)
+    return text.includes(`href="/at/${counted.slice('at://'.length)}"`) && text
+  })
+  assert.ok(page.includes(`href="/at/${uri.slice('at://'.length)}"`), 'that it was opened')
+  assert.ok(!page.includes(stranger.slice('at://'.length)), 'HON-2')
+  const at = (record: string) => `${server.url}/at/${record.slice('at://'.length)}`
+  const shown = await fetch(at(counted))
+  const text = await shown.text()
+  assert.equal(shown.status, 200)
+  assert.match(plain(text), /A change of a queue It lies in the account of alice\.test at localhost:\d+ , as its writer wrote it/)
+  assert.match(text, /It counts for the pull that it is about\./)
+  assert.match(text, /Record &lt;this&gt;<\/a>/)
+  assert.match(text, new RegExp(`"subject": &quot;|&quot;subject&quot;: &quot;${uri}&quot;`))
+  const json: unknown = await (await fetch(`${at(counted)}?as=json`)).json()
+  const own = (await alice.list("dev.knotless.queue")).find(one => one.uri === counted)
+  assert.deepEqual(json, { uri: counted, cid: own?.cid, value: own?.value })
+  assert.match(await until(async () => {
+    const answer = await fetch(at(stranger))
+    return answer.status === 200 && (await answer.text())
+  }), /It counts for nothing here/)
+  for (const wrong of ['/at/x/y/z', `/at/${carol.did}/dev.knotless.queue/3aaaaaaaaaaaa`, `/at/${carol.did}/app.bsky.feed.post/x`]) {
+    assert.equal((await fetch(server.url + wrong)).status, 404, wrong)
+  }
+})

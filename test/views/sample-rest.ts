@@ -1,4 +1,5 @@
 import { changeLabels, changeQuestion } from '../../src/queue/words/changing.ts'
+import { recordCounts, recordKind, recordPlace } from '../../src/queue/words/record-page.ts'
 import { delegationSays } from '../../src/queue/words/delegation.ts'
 import { healthWords } from '../../src/queue/words/health.ts'
 import { meaningsOfLabels } from '../../src/queue/words/help.ts'
@@ -15,6 +16,7 @@ import { boxes, boxModel, changing, hostilePull, pullPage } from './sample-pull.
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
 import { repoSettingsPages } from './sample-repo-settings.ts'
 import { settingsPages } from './sample-settings.ts'
+import { statsPages } from './sample-stats.ts'
 
 function lane(branch: string, more: Partial<QueueLane> = {}): QueueLane {
   return {
@@ -135,6 +137,7 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
   const parts = { key: 'in-batch', size: 3, others: 4, ahead: true } as const
   return {
     ...repoSettingsPages(),
+    stats: statsPages(),
     home: {
       home,
       'home-none': { ...home, q: hostile.attribute, repositories: [], counts: { all: 0, mine: 0 }, paging: { from: 0, to: 0, of: 0 } },
@@ -213,6 +216,36 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         pull: leaving.pull,
         says: '',
         refused: refusals.notQueued({ what: 'ejected', at: minutesAgo(2) }),
+      },
+    },
+    record: {
+      record: {
+        frame: frame({ title: 'A change of a queue by bob.test', path: '/at/x/y/z', alternateJson: '/at/x/y/z?as=json' }),
+        kind: recordKind('dev.knotless.queue'),
+        says: recordPlace(bob.did, 'pds.example'),
+        counts: { yes: true, says: recordCounts(true) },
+        account: bob,
+        uri: `at://${bob.did}/dev.knotless.queue/3mb2kvjr3m22x`,
+        cid: 'bafyreib2rxk3rybloqtqwbo',
+        seenAt: minutesAgo(4),
+        keyTime: minutesAgo(5),
+        source: { host: 'pds.example', href: 'https://pds.example/xrpc/com.atproto.repo.getRecord?repo=x' },
+        about: [{ word: 'Pull', title: hostile.script, href: '/alice.test/orchard/pulls/x/y' }],
+        json: JSON.stringify({ state: hostile.script, says: hostile.attribute }, undefined, 2),
+        cut: true,
+      },
+      'record-stranger': {
+        frame: frame({ title: 'A change of state', path: '/at/x/y/z' }),
+        kind: recordKind('dev.knotless.state'),
+        says: recordPlace(nameless.did, undefined),
+        counts: { yes: false, says: recordCounts(false) },
+        account: nameless,
+        uri: hostile.long,
+        cid: 'x',
+        seenAt: 'never',
+        about: [],
+        json: hostile.long,
+        cut: false,
       },
     },
     'confirm-change': {

@@ -14,8 +14,10 @@ import { addPullActions } from './pull-actions.ts'
 import { addPullChanges } from './pull-changes.ts'
 import { addPullPage } from './pull-page.ts'
 import { addQueuePage } from './queue-page.ts'
+import { addRecordPage } from './record-page.ts'
 import { addRepoSettings } from './repo-settings.ts'
 import { addNowhere, addRepositoryPage } from './repository-page.ts'
+import { addStatsPage } from './stats-page.ts'
 import { addSettings } from './settings.ts'
 
 /** Every page and action, one file each. They run in a scope that knows the visit, parses forms and has checked their tokens. */
@@ -30,11 +32,13 @@ export function addPages(app: FastifyInstance, ctx: Context): void {
   addNowhere(app, pages)
   addRepoSettings(app, pages)
   addQueuePage(app, pages)
+  addStatsPage(app, pages)
   addPullPage(app, pages)
   addPullActions(app, pages)
   addPullChanges(app, pages)
   addBatchPage(app, pages)
   addCheckPage(app, pages)
+  addRecordPage(app, pages)
   addFeed(app, pages)
   addBadge(app, pages)
   addFormAddresses(app)
