@@ -36,6 +36,17 @@ export function healthLabel(kind: string): Label {
   return pick(healthLabels, kind) ?? healthLabels.waiting
 }
 
+const judgements: Readonly<Record<string, Pick<Label, 'icon' | 'tone'>>> = {
+  healthy: { icon: 'check-circle', tone: 'success' },
+  near: { icon: 'alert', tone: 'attention' },
+  far: { icon: 'alert', tone: 'danger' },
+}
+
+/** How a figure stands to what is called healthy. */
+export function judgedLabel({ is, word }: { is: string; word: string }): Label {
+  return { word, icon: 'alert', tone: 'neutral', ...pick(judgements, is) }
+}
+
 export function batchLabel(state: string): Label {
   return pick(batchLabels, state) ?? batchLabels.checking
 }

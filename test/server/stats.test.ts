@@ -152,3 +152,87 @@ test('REA-4 figures stay when the checks are taken away', async () => {
   }
   assert.deepEqual(await stats({ branch: 'main' }), before)
 })
+
+const page = '/alice.test/orchard/stats'
+
+test('REA-3 the page says the figures, draws them with the healthy bounds and has the same numbers as a table', async () => {
+  const { status, text } = await ask(page)
+  assert.equal(status, 200)
+  assert.match(text, /<title>Stats, 30 days · alice\.test\/orchard · knotless<\/title>/)
+  const figures = [...text.matchAll(/<dt>([^<]*)<\/dt>\s*<dd>([^<]*)<\/dd>/g)].map(([, name, value]) => [name, value])
+  assert.deepEqual(figures, [
+    ['Landed', '6'],
+    ['Queued → landed, median', '30 min'],
+    ['95th percentile', '23 h'],
+    ['Ejected', '25 %'],
+    ['Batches passed', '66.7 %'],
+    ['A batch’s run', '5 min'],
+  ])
+  assert.equal(text.match(/class="plot sheet"/g)?.length, 4)
+  assert.equal(text.match(/<line class="bound"/g)?.length, 3)
+  const total = /<tfoot>(.*?)<\/tfoot>/s.exec(text)?.[1] ?? ''
+  assert.deepEqual(
+    [...total.matchAll(/<td>([^<]*)<\/td>/g)].map(match => match[1]),
+    ['8', '6', '30', '1430', '0', '1', '1', '0', '0', '3', '2', '5', '1', '1'],
+  )
+  assert.match(text, /Commonly called healthy: queued → landed under 30 minutes/)
+  assert.match(text, /the batch had failed already<\/th>\s*<td>1<\/td>/)
+  assert.match(text, /<bdi>core &gt; slow<\/bdi>/)
+})
+
+test('REA-3 a bar leads to the pulls of its day', async () => {
+  const { text } = await ask(page)
+  const day = dayOf(yesterday)
+  const href = new RegExp(`<a href="([^"]*day=${day}[^"]*)" tabindex="-1" aria-label="[^"]*: 3 landed, 2 ejected: checks"`).exec(text)?.[1]
+  assert.equal(href, `${page}?day=${day}#day`)
+  const listed = (await ask(href?.replace('#day', '') ?? '')).text
+  const section = /<section id="day".*?<\/section>/s.exec(listed)?.[0] ?? ''
+  assert.deepEqual(
+    [...section.matchAll(/<h3>([^<]*) <span class="count">(\d+)<\/span>|dir="auto">([^<]*)</g)].map(
+      ([, name, n, title]) => title ?? `${name} ${n}`,
+    ),
+    ['Landed 3', 'Pull 0', 'Pull 1', 'Pull 2', 'Ejected: checks 1', 'Pull 3', 'Ejected: pre-flight 1', 'Pull 6'],
+  )
+  assert.match(section, /10 min after it was first queued/)
+  assert.match((await ask(`${page}?day=2001-01-01`)).text, /Nothing landed and nothing was turned away on this day\./)
+})
+
+test('REA-3 too few landings are said and not drawn; a branch alone, and days side by side', async () => {
+  const idle = (await ask(`${page}?branch=idle&days=7`)).text
+  assert.match(idle, /Fewer than five landings in this span: too few to draw\./)
+  assert.doesNotMatch(idle, /class="plot/)
+  const compared = (await ask(`${page}?compare=${dayOf(now)}`)).text
+  const table = /<table class="small" id="compared">.*?<\/table>/s.exec(compared)?.[0] ?? ''
+  assert.deepEqual(
+    [...table.matchAll(/<td>([^<]*)<\/td>\s*<td>([^<]*)<\/td>/g)].map(([, before, since]) => [before, since]),
+    [
+      ['3', '3'],
+      ['20 min', '40 min'],
+      ['30 min', '23 h'],
+      ['40 %', '0 %'],
+      ['50 %', '100 %'],
+      ['5 min', '5 min'],
+    ],
+  )
+})
+
+test('REA-3 CSV and JSON hold the numbers of the table', async () => {
+  const csv = await ask(`${page}.csv?days=7`)
+  assert.match(csv.type, /^text\/csv/)
+  const lines = csv.text.trimEnd().split('\n')
+  assert.equal(lines[0], 'day,queued,landed,median,p95,conflict,failed,preflight,gone,other,ended,passed,mins,cancelled,retry')
+  assert.deepEqual(lines.slice(-2), [`${dayOf(yesterday)},5,3,20,30,0,1,1,0,0,2,1,5,1,1`, `${dayOf(now)},3,3,40,1430,0,0,0,0,0,1,1,5,0,0`])
+  assert.equal(lines.length, 8)
+  const json = JSON.parse((await ask(`${page}.json?days=90`)).text)
+  assert.equal(json.days.length, 90)
+  assert.deepEqual([json.repo, json.all.landed, json.cancelled['batch-failed'], json.retried.length], [orchard.repo, 6, 1, 1])
+})
+
+test('addresses of figures that are not there, or ask for what is not given, are said so', async () => {
+  const statuses = async (...paths: string[]) => Promise.all(paths.map(async path => (await ask(path)).status))
+  assert.deepEqual(
+    await statuses('/alice.test/nowhere/stats', `${page}?branch=nowhere`, `${page}.csv?branch=nowhere`, '/bob.test/orchard/stats.json'),
+    [404, 404, 404, 404],
+  )
+  assert.deepEqual(await statuses(`${page}?days=31`, `${page}?day=yesterday`, `${page}?compare=2026-13-45`), [400, 400, 200])
+})

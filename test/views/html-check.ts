@@ -11,7 +11,7 @@ export interface Element {
 }
 
 const empty = new Set(['meta', 'link', 'input', 'br', 'hr', 'img'])
-const drawn = new Set(['path', 'circle', 'use'])
+const drawn = new Set(['path', 'circle', 'use', 'rect', 'line', 'polyline'])
 const blocks = new Set(
   'address article aside blockquote details dialog div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul'.split(
     ' ',
@@ -22,7 +22,7 @@ const parents: Readonly<Record<string, readonly string[]>> = {
   li: ['ul', 'ol'],
   dt: ['div', 'dl'],
   dd: ['div', 'dl'],
-  tr: ['thead', 'tbody'],
+  tr: ['thead', 'tbody', 'tfoot'],
   td: ['tr'],
   th: ['tr'],
   option: ['select'],
@@ -38,8 +38,8 @@ function decode(text: string): string {
   })
 }
 
-const tag = /<!doctype html>|<(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z:A-Z-]+(?:=(?:"[^"]*"|'[^']*'))?)*)\s*(\/?)>/gy
-const attribute = /([a-z:A-Z-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g
+const tag = /<!doctype html>|<(\/?)([a-z][a-z0-9-]*)((?:\s+[a-z:A-Z0-9-]+(?:=(?:"[^"]*"|'[^']*'))?)*)\s*(\/?)>/gy
+const attribute = /([a-z:A-Z0-9-]+)(?:=(?:"([^"]*)"|'([^']*)'))?/g
 
 function attributesOf(source: string): Map<string, string> {
   const found = new Map<string, string>()

@@ -22,6 +22,7 @@ export function rendered(): { page: keyof PageModels; name: string; html: string
     ...each('queue', queue),
     ...each('pull', pull),
     ...each('check', rest.check),
+    ...each('stats', rest.stats),
     ...each('login', login),
     ...each('login-continue', rest['login-continue']),
     ...each('confirm-leave', rest['confirm-leave']),

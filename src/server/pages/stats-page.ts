@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { figuresOf } from '../../indexer/read.ts'
+import { dayOf, type SpanFigures, spanStart } from '../../queue/stats/figures.ts'
+import { statsDescription, statsTitle } from '../../queue/words/stats.ts'
+import type { Words } from '../../views/models.ts'
+import { accountName, repositoryPath, statsPathIn, withQuery } from '../../views/paths.ts'
+import { frameOf } from '../http/frame.ts'
+import { sendTagged } from '../http/tagged.ts'
+import { hasBranch } from './branch-params.ts'
+import type { PageContext } from './context.ts'
+import { type Located, locate, type RepoParams, repoParams } from './locate.ts'
+import { lookedFor } from './lookup-words.ts'
+import { sendKept, sendMissing, sendShared } from './send.ts'
+import { statsCsv, statsJson } from './stats-files.ts'
+import { DAYS, type StatsQuery, statsModel } from './stats-model.ts'
+
+const day = { type: 'string', pattern: '^2\\d{3}-\\d{2}-\\d{2}$' } as const
+const query = {
+  type: 'object',
+  properties: { days: { type: 'integer', enum: [7, 30, 90] }, branch: { type: 'string', maxLength: 255 }, day, compare: day },
+} as const
+
+/** A file of figures is asked for again after so many seconds. */
+const GOOD_FOR = 60
+
+/** How the queues of a repository did (REA-3): a page, and the same numbers as CSV and JSON. */
+export function addStatsPage(app: FastifyInstance, ctx: PageContext): void {
+  const schema = { params: repoParams, querystring: query }
+  type Route = { Params: RepoParams; Querystring: StatsQuery }
+
+  app.get<Route>('/:owner/:name/stats', { schema }, (request, reply) => {
+    if (sendKept(ctx, request, reply)) return reply
+    const at = locate(ctx, request.params)
+    const missing = missingAt(ctx, at, request)
+    if (at === undefined || missing !== undefined) return sendMissing(ctx, request, reply, missing)
+    return sendStats(ctx, request, reply, at, request.query)
+  })
+
+  function addFile(ending: string, type: string, write: (figures: SpanFigures, at: Located, asked: StatsQuery) => string): void {
+    app.get<Route>(`/:owner/:name/stats.${ending}`, { schema }, (request, reply) => {
+      const at = locate(ctx, request.params)
+      const missing = missingAt(ctx, at, request)
+      if (at === undefined || missing !== undefined) return sendMissing(ctx, request, reply, missing)
+      const { days = DAYS, branch } = request.query
+      const figures = figuresOf(ctx.database, { repo: at.view.record.uri, branch, days, now: ctx.now() })
+      reply.header('content-disposition', `inline; filename="stats-${days}-days.${ending}"`)
+      return sendTagged(request, reply, { text: write(figures, at, request.query), type, seconds: GOOD_FOR })
+    })
+  }
+  addFile('csv', 'text/csv; charset=utf-8', statsCsv)
+  addFile('json', 'application/json; charset=utf-8', (figures, at, { branch }) => statsJson(figures, { repo: at.row.uri, branch }))
+}
+
+/** What is not there of what an address asks for. */
+function missingAt(
+  ctx: PageContext,
+  at: Located | undefined,
+  { params, query: { branch } }: FastifyRequest<{ Params: RepoParams; Querystring: StatsQuery }>,
+): Words | undefined {
+  if (at === undefined) return lookedFor.repository(params.owner, params.name)
+  return branch === undefined || hasBranch(ctx, at.view, branch) ? undefined : lookedFor.branch(branch)
+}
+
+function sendStats(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, at: Located, asked: StatsQuery): FastifyReply {
+  const { head } = at
+  const { days = DAYS, branch } = asked
+  const base = statsPathIn(repositoryPath(head.owner, head.name))
+  const model = statsModel(ctx, at, asked, base)
+  const since = dayOf(spanStart(ctx.now(), days))
+  const html = ctx.renderer.renderPage('stats', {
+    ...model,
+    frame: {
+      ...frameOf(ctx, request, {
+        title: statsTitle(days, `${accountName(head.owner)}/${head.name}`),
+        description: statsDescription(days, branch),
+        alternateJson: withQuery('/xrpc/dev.knotless.getQueueStats', { repo: at.row.uri, branch, since: `${since}T00:00:00Z` }),
+      }),
+      names: at.names,
+    },
+  })
+  return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
+}
