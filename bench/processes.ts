@@ -9,6 +9,8 @@ export interface Program {
   pid: number
   /** Its memory now, and the most it had, in MiB. */
   memory(): { now: number; most: number }
+  /** The time of processors that it used, in milliseconds. */
+  cpuMs(): number
   stop(): Promise<void>
 }
 
@@ -31,6 +33,7 @@ export async function run(args: readonly string[], env: Readonly<Record<string, 
   return {
     pid,
     memory: () => ({ now: kib(pid, 'VmRSS') / 1024, most: kib(pid, 'VmHWM') / 1024 }),
+    cpuMs: () => ticks(pid) * 10,
     async stop() {
       child.kill('SIGTERM')
       await ended
@@ -53,4 +56,12 @@ async function answers(url: string, child: ChildProcess): Promise<void> {
 function kib(pid: number, field: string): number {
   const line = readFileSync(`/proc/${pid}/status`, 'utf8').match(new RegExp(`^${field}:\\s+(\\d+)`, 'm'))
   return Number(line?.[1] ?? Number.NaN)
+}
+
+/** Hundredths of a second in user and kernel mode: the 14th and 15th field, counted behind the name, which may hold blanks. */
+function ticks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return Number(fields[11]) + Number(fields[12])
 }
