@@ -141,7 +141,8 @@ test('whatever people wrote, the feed stays XML, and it is bounded', async () =>
 test('what did not change is a 304 for those who have it; a branch that is not there is a 404', async () => {
   for (const path of ['/alice.test/orchard/atom/main', '/alice.test/orchard/badge/main']) {
     const { headers, text } = await get(path)
-    const tag = headers.get('etag') ?? ''
+    // Compressed, the tag is a weak one.
+    const tag = (headers.get('etag') ?? '').replace(/^W\//, '')
     assert.match(tag, /^"[\w-]{22}"$/)
     for (const asked of [tag, `W/${tag}`, `"other", ${tag}`]) {
       const again = await get(path, { 'if-none-match': asked })

@@ -160,3 +160,31 @@ test('what pages are made of is one answer away', async () => {
     assert(text.includes(`href="${href.replaceAll('&', '&amp;')}">JSON</a>`), 'seen at the end of the page as well')
   }
 })
+
+test('what a link shows elsewhere is bounded, in a title of any length and script', async () => {
+  const titles = {
+    long: 'ä'.repeat(10_000),
+    rtl: `${'تصحيح '.repeat(400)}`,
+    zalgo: `Z${'\u0335\u0336\u0337'.repeat(2_000)}lgo ${'x'.repeat(200)}`,
+  }
+  for (const [name, title] of Object.entries(titles)) {
+    const uri = await orchard.write(author, 'dev.knotless.pull', orchard.key(), {
+      repo: orchard.repo,
+      branch: 'main',
+      head: { repo: orchard.repo, branch: 'topic-2' },
+      title,
+    })
+    const { text } = await get(`/alice.test/orchard/pulls/carol.test/${uri.slice(uri.lastIndexOf('/') + 1)}`)
+    for (const tag of ['og:title', 'og:description']) {
+      const content = new RegExp(`<meta property="${tag}" content="([^"]*)">`).exec(text)?.[1]
+      assert(content !== undefined, `${name} ${tag}`)
+      assert([...new Intl.Segmenter('en').segment(content)].length < 300, `${name} ${tag}`)
+      assert.doesNotMatch(content, /[\u202a-\u202e\u2066-\u2069]/)
+    }
+    assert.match(/<meta property="og:title" content="([^"]*)">/.exec(text)?.[1] ?? '', / · alice\.test\/orchard$|…/)
+  }
+  const queue = await get('/alice.test/orchard/queue/main')
+  assert.match(queue.text, /<meta property="og:title" content="Queue \(\d+\), [a-z ]+ · main · alice\.test\/orchard">/)
+  assert.match(queue.text, /<meta property="og:description" content="[A-Z][^"]+">/)
+  assert.match(queue.text, /<meta property="og:site_name" content="knotless">/)
+})
