@@ -18,7 +18,21 @@ const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 const since = date => span(Math.max(0, Math.round((now() - date) / 1000)))
 const day = date => `${date.getDate()} ${months[date.getMonth()]}`
 const clock = date => `${String(date.getHours()).padStart(2, '0')}:${String(date.getMinutes()).padStart(2, '0')}`
+const range = (from, to, unit, name) => {
+  const low = Math.max(0, Math.floor(from / unit))
+  const high = Math.max(1, Math.ceil(to / unit))
+  const one = name.replace(/s$/, '')
+  if (low === 0) return `under ${high} ${high === 1 ? one : name}`
+  return low === high ? `about ${low} ${low === 1 ? one : name}` : `${low}–${high} ${name}`
+}
+// As the server says it: in one unit, and never as a false minute. In minutes.
+function ahead(from, to) {
+  if (to < 90) return range(from, to, 1, 'min')
+  if (to < 2880) return from >= 1 && from < 60 ? `${Math.floor(from)} min to ${Math.ceil(to / 60)} h` : range(from, to, 60, 'h')
+  return to > 20160 ? 'more than a week' : range(from, to, 1440, 'days')
+}
 const forms = {
+  in: (date, { to }) => `in ${ahead((date - now()) / 6e4, (Date.parse(to) - now()) / 6e4)}`,
   ago: date => `${since(date)} ago`,
   for: since,
   clock,
@@ -28,8 +42,11 @@ const forms = {
 
 function tick() {
   for (const time of document.querySelectorAll('time[data-t]')) {
-    const text = forms[time.dataset.t]?.(new Date(time.dateTime))
+    const text = forms[time.dataset.t]?.(new Date(time.dateTime), time.dataset)
     if (text && time.textContent !== text) time.textContent = text
+  }
+  for (const bar of document.querySelectorAll('progress[data-from]')) {
+    bar.value = Math.min(100, (now() - Date.parse(bar.dataset.from)) / 10 / bar.dataset.for)
   }
 }
 tick()

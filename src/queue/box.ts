@@ -45,7 +45,7 @@ export function mergeBox(view: RepositoryView, pull: PullView, asking: Asking): 
   return {
     key,
     headline,
-    says: join(says, lands(key, stands, asking), beside),
+    says: join(says, lands(key, stands), beside),
     tone: boxTones[key],
     since,
     notes: entryNotes(stands, pull),
@@ -55,9 +55,9 @@ export function mergeBox(view: RepositoryView, pull: PullView, asking: Asking): 
 }
 
 /** Of what is in the queue and may land as it is: when it does, or why that cannot be said. */
-function lands(key: BoxKey, { expected }: Standing, { now }: Asking): Phrase | undefined {
+function lands(key: BoxKey, { expected }: Standing): Phrase | undefined {
   const moves = key === 'in-batch' || key === 'in-ahead' || key === 'queued' || key === 'queued-flight'
-  return expected === undefined || !moves ? undefined : landsWords(expected, now, key === 'in-ahead')
+  return expected === undefined || !moves ? undefined : landsWords(expected, key === 'in-ahead')
 }
 
 interface Shown {

@@ -62,8 +62,13 @@ const statuses: Readonly<Record<string, keyof typeof runLabels>> = {
 
 /** A run's label, from the status and verdict of its record (CHK-6, CHK-7, REC-6). */
 export function runLabel(status: string, verdict?: string): Label {
-  if (status === 'error') return verdict === undefined ? runLabels.failed : runLabels['no-verdict']
-  return runLabels[pick(statuses, status) ?? 'unknown']
+  return runLabels[runStateOf(status, verdict)]
+}
+
+/** How a run reads, from what its record says. */
+export function runStateOf(status: string, verdict?: string, reusedFrom?: string): keyof typeof runLabels {
+  if (status === 'error') return verdict === undefined ? 'failed' : 'no-verdict'
+  return status === 'success' && reusedFrom !== undefined ? 'reused' : (pick(statuses, status) ?? 'unknown')
 }
 
 const boxIcons: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@ import { plain } from '../queue/words/phrase.ts'
 import { Html, html } from './html.ts'
 import type { Account, Names, PhrasePart, Words } from './models.ts'
 import { accountName, accountPath, repositoryPath } from './paths.ts'
-import { timeElement } from './times.ts'
+import { rangeElement, timeElement } from './times.ts'
 
 /** What parts of a sentence need to know to become links and times. */
 export interface PhraseContext {
@@ -20,6 +20,7 @@ export function who(account: Account): Html {
 function part(of: PhrasePart, context: PhraseContext): Html {
   if (typeof of === 'string') return html`${of}`
   if ('time' in of) return timeElement(of.time, of.form, context.now)
+  if ('until' in of) return rangeElement(of.from, of.until, context.now)
   if ('code' in of) return html`<code>${of.code}</code>`
   if ('account' in of) return who({ did: of.account, handle: context.names(of.account) })
   if ('repo' in of) {

@@ -18,7 +18,12 @@ export function regionMark(part: string, withWords: Readonly<Record<string, stri
 }
 
 /** What differs between two renderings of the same: how long ago things were, which the page says itself, and what is of the request alone. */
-const passing = [/(<time\b[^>]*>)[^<]*/g, /( data-with=")[^"]*/g, /(name="_csrf" value=")[^"]*/g]
+const passing = [
+  /(<time\b[^>]*>)[^<]*/g,
+  /(<progress value=")[^"]*(?=" max="100" data-from)/g,
+  /( data-with=")[^"]*/g,
+  /(name="_csrf" value=")[^"]*/g,
+]
 
 /** Signs a region that was just rendered: the same signature means that the reader has it already. */
 export function signed(html: string): string {

@@ -1,8 +1,20 @@
 /** The second lines of rows: what stands beside a name in lists. */
-import { gatewayLabels, healthLabels, pullLabels } from '../queue/words/labels.ts'
+import { landsIn, runName, runWords } from '../queue/words/expected.ts'
+import { gatewayLabels, healthLabels, pullLabels, runLabels, stewardLabels } from '../queue/words/labels.ts'
 import { type Html, html } from './html.ts'
-import { runLabel } from './labels.ts'
-import type { CheckLine, Instant, LanderLine, PullLine, QueueLane, StandingWords, TimeForm, Words } from './models.ts'
+import { runLabel, runStateOf } from './labels.ts'
+import type {
+  CheckLine,
+  DecisionLine,
+  ExpectedLine,
+  Instant,
+  LanderLine,
+  PullLine,
+  QueueLane,
+  StandingWords,
+  TimeForm,
+  Words,
+} from './models.ts'
 import { duration, millis } from './times.ts'
 import { clip } from './titles.ts'
 
@@ -12,6 +24,10 @@ interface Tools {
   label(of: { word: string | Html; icon: string; tone: string }, bare?: boolean): Html
   time(at: Instant, form: TimeForm): Html
   words(of: Words | undefined): Html | string
+  /** A sentence as plain text. */
+  text(of: Words): string
+  /** In milliseconds since 1970. */
+  now: number
 }
 
 const healthy = new Set(['busy', 'checking', 'filling', 'waiting', 'idle'])
@@ -28,7 +44,6 @@ const dones: Readonly<Record<string, string>> = {
 }
 
 const ended = new Set(['success', 'failure', 'error', 'cancelled'])
-const ran = new Set(['running', 'success', 'failure', 'error'])
 
 /** A sentence that goes on: without its full stop. */
 function unstopped(of: Words): Words {
@@ -38,13 +53,20 @@ function unstopped(of: Words): Words {
 }
 
 /** Helpers that say more about a row. */
-export function rowTexts({ label, time, words, checkHref }: Tools) {
+export function rowTexts({ label, time, words, text, checkHref, now }: Tools) {
   /** How long a run took, or has taken so far, which ticks; undefined when its record does not say. */
   const took = (check: CheckLine): string | Html | undefined => {
     if (check.startedAt === undefined) return undefined
     if (check.finishedAt === undefined) return time(check.startedAt, 'for')
     const ms = millis(check.finishedAt) - millis(check.startedAt)
     return Number.isNaN(ms) || ms < 0 ? undefined : duration(ms)
+  }
+
+  /** What a bar needs to fill while time goes by: when the run began, and how long such runs take, in seconds. */
+  const bar = ({ status, startedAt, usual }: CheckLine, isSilent: boolean) => {
+    if (status !== 'running' || isSilent || startedAt === undefined || usual === undefined || usual.typical <= 0) return ''
+    const time = new Date(millis(startedAt))
+    return Number.isNaN(time.getTime()) ? '' : html` data-from="${time.toISOString()}" data-for="${usual.typical}"`
   }
 
   return {
@@ -75,19 +97,35 @@ export function rowTexts({ label, time, words, checkHref }: Tools) {
         lander.batch === undefined ? undefined : `batches of up to ${lander.batch}`,
         lander.depth === undefined ? undefined : lander.depth > 1 ? 'one ahead' : 'one at a time',
         lander.wait === undefined ? undefined : lander.wait === 0 ? 'no wait' : `waits up to ${duration(lander.wait * 1000)}`,
+        lander.timeout === undefined ? undefined : `${duration(lander.timeout * 1000)} time limit`,
         lander.executor === undefined || lander.executor === 'host' ? undefined : 'isolated runs',
       ].filter(each => each !== undefined)
       return html`lands this queue, ${seen}.${settings.length === 0 ? '' : ` Set to ${settings.join(', ')}.`}`
     },
 
-    /** A run in a strip: the text under its bar, which ticks while it goes on, the same for its label, and whether the bar is full. */
-    run: (check: CheckLine) => {
-      const { word, icon, tone } = runLabel(check.status, check.verdict)
-      const spent = took(check)
-      const text = word.toLowerCase()
-      const says =
-        spent === undefined || !ran.has(check.status) ? text : html`${text} ${check.status === 'running' ? 'for' : 'in'} ${spent}`
-      return { icon, tone, text, says, full: ended.has(check.status) }
+    /**
+     * A run in a strip: the text beside its name, which ticks while it goes on, the same for its label, and how full its bar is, in hundredths.
+     * `silentSince`: when whoever runs it was last seen, where that is too long ago.
+     */
+    run: (check: CheckLine, silentSince?: Instant) => {
+      const state = runStateOf(check.status, check.verdict, check.reusedFrom)
+      const at = (instant: Instant | undefined) => (instant === undefined ? undefined : millis(instant))
+      const { startedAt, finishedAt, usual, verdict } = check
+      const ms = usual && { from: usual.from * 1000, typical: usual.typical * 1000, to: usual.to * 1000 }
+      const silent = at(silentSince)
+      const of = { state, startedAt: at(startedAt), finishedAt: at(finishedAt), verdict, usual: ms, now, silentSince: silent }
+      const isSilent = silent !== undefined && (state === 'running' || state === 'queued')
+      const { icon, tone } = isSilent && state === 'running' ? { icon: 'alert', tone: 'attention' } : runLabels[state]
+      const spent = state === 'running' && startedAt !== undefined ? (silent ?? now) - millis(startedAt) : 0
+      const part = ms === undefined || ms.typical <= 0 ? 0 : Math.min(100, Math.max(0, Math.round((100 * spent) / ms.typical)))
+      return {
+        icon,
+        tone,
+        text: text(runName(of)),
+        says: words(runWords(of)),
+        bar: bar(check, isSilent),
+        part: ended.has(check.status) && state !== 'skipped' ? 100 : part,
+      }
     },
 
     /** A run by the name of its workflow, which leads to its log. */
@@ -130,9 +168,22 @@ export function rowTexts({ label, time, words, checkHref }: Tools) {
       return label({ ...run, word: href === undefined ? name : html`<a href="${href}">${name}</a>` }, true)
     },
 
-    /** A pre-flight that a pull waits for. */
-    flight: (flight: { name: string; status?: string | undefined }) => {
-      const run = flight.status === undefined ? pullLabels.waiting : runLabel(flight.status)
+    /** When something lands: "in 8–10 min"; "no estimate" where its reason is said beside it; nothing where nobody estimates. */
+    lands: (expected: ExpectedLine | undefined) => {
+      if (expected === undefined) return undefined
+      const { from, to } = expected
+      return from === undefined || to === undefined ? 'no estimate' : words([landsIn(millis(from), millis(to))])
+    },
+
+    /** What the steward decided, as a label. */
+    decided: ({ verdict }: DecisionLine) => {
+      const of = verdict === 'requeue' ? stewardLabels.requeued : verdict === 'reject' ? stewardLabels.rejected : stewardLabels.none
+      return label({ ...of, word: `Steward: ${of.word.toLowerCase()}` })
+    },
+
+    /** A pre-flight of a pull, and where its run stands. */
+    flight: (flight: { name: string; status?: string | undefined; verdict?: string | undefined }) => {
+      const run = flight.status === undefined ? pullLabels.waiting : runLabel(flight.status, flight.verdict)
       return label({ ...run, word: html`<bdi>${flight.name}</bdi>: ${run.word.toLowerCase()}` }, true)
     },
   }

@@ -22,3 +22,11 @@ export function timeElement(instant: Instant, form: TimeForm, now: number): Html
   if (Number.isNaN(date.getTime())) return new Html(text)
   return new Html(`<time datetime="${date.toISOString()}" data-t="${form}">${text}</time>`)
 }
+
+/** When something is expected, which the browser's script keeps true while time goes by. */
+export function rangeElement(from: number, until: number, now: number): Html {
+  const text = plain([{ from, until }], now, () => undefined)
+  const [start, end] = [new Date(from), new Date(until)]
+  if (Number.isNaN(start.getTime()) || Number.isNaN(end.getTime())) return new Html('at an unknown time')
+  return new Html(`<time datetime="${start.toISOString()}" data-to="${end.toISOString()}" data-t="in">${text}</time>`)
+}

@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import type { Asking } from '../../src/queue/asking.ts'
 import { type Expected, expectedOfBatch, expectedOfWaiting, usualRun } from '../../src/queue/expected.ts'
 import type { BranchHistory, PastBatch } from '../../src/queue/history.ts'
-import { landsInWords, rangeText } from '../../src/queue/words/expected.ts'
+import { landsIn } from '../../src/queue/words/expected.ts'
+import { plain } from '../../src/queue/words/phrase.ts'
+import { rangeText } from '../../src/queue/words/range.ts'
 import { text } from './asking-support.ts'
 import { fileBatch } from './batch-support.ts'
 import { type AtUri, bob, commit, dave, History, MINUTE, rigby } from './support.ts'
@@ -169,5 +171,8 @@ test('ranges are said in one unit, and never as a false minute', () => {
     ['8–10 min', '8–10 min', 'under 1 min', 'under 3 min', '30–38 min', 'about 9 min', '50 min to 2 h', '5–7 h', 'under 2 h'],
   )
   assert.deepEqual([said(60 * 50, 60 * 80), said(0, 60 * 24 * 40)], ['2–4 days', 'more than a week'])
-  assert.equal(landsInWords(8 * MINUTE, 10 * MINUTE, 0), 'in 8–10 min')
+  assert.equal(
+    plain([landsIn(8 * MINUTE, 10 * MINUTE)], 0, () => undefined),
+    'in 8–10 min',
+  )
 })

@@ -5,6 +5,7 @@ import { pageParts } from '../../src/views/render.ts'
 import { byId, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
 import { frame, gardener, hostile, minutesAgo, nameless } from './sample.ts'
+import { batchPages } from './sample-batch.ts'
 import { checkPages } from './sample-check.ts'
 import { boxes, boxModel, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
@@ -43,6 +44,16 @@ for (const part of pageParts.pull) {
       assert.ok(renderer().renderPage('pull', model).includes(alone.trim()))
       assert.equal(region.attributes.get('data-live'), part)
     }
+  })
+}
+
+for (const part of pageParts.batch) {
+  test(`the region ${part} of the page of a batch is the same alone as in the page`, () => {
+    const { 'batch-live': model } = batchPages()
+    assert.ok(model)
+    const alone = renderer().renderPart('batch', part, model)
+    byId(parseHtml(alone), part)
+    assert.ok(renderer().renderPage('batch', model).includes(alone.trim()))
   })
 }
 
@@ -237,7 +248,8 @@ test('the rows of a page are counted only where it is known how many there are',
 
 test('how long a run has been going ticks, and its label says nothing that grows old', () => {
   const html = renderer().renderPart('queue', 'flight', busyQueue())
-  assert.match(html, /<span>running for <time datetime="[^"]+" data-t="for">[^<]+<\/time><\/span>/)
-  assert.match(html, /aria-label="test: running"/)
+  assert.match(html, /<span><time datetime="[^"]+" data-t="for">[^<]+<\/time> of about 9 min<\/span>/)
+  assert.match(html, /<progress value="44" max="100" data-from="[^"]+" data-for="540" aria-label="test: running, usually 8–10 min">/)
+  assert.match(html, /lands <time datetime="[^"]+" data-to="[^"]+" data-t="in">in 8–10 min<\/time>/)
   assert.match(html, /<span>passed in \d+ (s|min)[^<]*<\/span>/)
 })

@@ -26,7 +26,9 @@ export function entry(of: PullLine, position: number, length: number, more: Part
           ? whyWords({ key: 'flight-head', names: ['check'], since: minutesAgo(2) })
           : whyWords({ key: 'next', depth: 2 }),
       preflights: preflights.map(name => ({ name })),
+      expected: { from: now + 30 * 60_000, to: now + 38 * 60_000, basis: 'from the last 20 batches that passed' },
     },
+    preflights: [{ name: 'check', status: position === 4 ? 'running' : 'success' }],
     ...more,
   }
 }
@@ -96,10 +98,11 @@ export function busyQueue(): QueuePage {
           checks: [
             check('check', 'success'),
             check('docs', 'failure'),
-            check('test', 'running'),
+            check('test', 'running', { usual: { from: 500, typical: 540, to: 600 } }),
             check('e2e', 'queued'),
             check('lint', 'skipped'),
           ],
+          expected: { from: now + 8 * 60_000, to: now + 10 * 60_000 },
           says: '2 of 4 workflows have passed; test is running.',
         },
         {
@@ -115,6 +118,7 @@ export function busyQueue(): QueuePage {
             commit: commits.batch,
           })),
           checks: [],
+          expected: { none: 'No estimate: no batch has passed here yet.' },
           says: 'It stands on a batch that is still being checked, and lands only if that one does.',
         },
       ],
@@ -128,6 +132,12 @@ export function busyQueue(): QueuePage {
           kind: 'checks',
           commit: commits.head,
           checks: [{ workflow: 'test', status: 'failure', check: 'at://x' }],
+          decision: {
+            uri: `at://${runner.did}/dev.knotless.decision/a`,
+            verdict: 'reject',
+            says: '“2 is not 3” failed, which no known flake explains.',
+            evidence: [{ uri: `at://${runner.did}/dev.knotless.check/a` }],
+          },
         },
       ],
       landed: [0, 1].map(at => ({
@@ -149,6 +159,23 @@ export function busyQueue(): QueuePage {
       queueOnly: true,
       version: 1841,
     },
+    activity: [
+      {
+        at: minutesAgo(1),
+        says: say`${who(carol.did)} queued`,
+        about: { title: titles[5] ?? '', pull: waiting[5]?.uri ?? '' },
+        record: waiting[5]?.uri ?? '',
+      },
+      {
+        at: minutesAgo(4),
+        tone: 'accent',
+        says: say`${who(runner.did)} built a batch of 3`,
+        record: `at://${runner.did}/dev.knotless.check/a`,
+        batch: commits.batch,
+      },
+    ],
+    yours: liveWords({ key: 'yours', pulls: [{ title: { title: 'Mine', pull: waiting[2]?.uri ?? '' }, position: 7, length }], more: 0 }),
+    estimates: ['Landing times come from the last 20 batches that passed.'],
     tipAt: minutesAgo(5),
     branches: [
       { branch: 'main', length },
@@ -190,6 +217,9 @@ export function emptyQueue(): QueuePage {
     authors: [],
     waiting: { all: 0, matching: 0 },
     paging: { from: 0, to: 0, of: 0 },
+    activity: [],
+    yours: undefined,
+    estimates: [],
     news: undefined,
     may: { queue: false, leave: false },
   }
@@ -240,6 +270,9 @@ export function hostileQueue(): QueuePage {
         says: hostile.attribute,
         kind: 'x',
         checks: [{ workflow: hostile.script, status: 'failure', check: 'x' }],
+        decision: { uri: hostile.attribute, verdict: hostile.script, says: hostile.attribute, evidence: [{ uri: hostile.script }] },
+        position: 3,
+        length: 7,
       })),
       landed: [
         {
@@ -256,6 +289,16 @@ export function hostileQueue(): QueuePage {
     authors: [{ did: hostile.attribute, handle: hostile.script }],
     waiting: { all: length, matching: length },
     paging: { from: 1, to: 50, of: 1000, earlier: '/x', later: '/y' },
+    activity: bad.map(each => ({
+      at: 'x',
+      tone: hostile.attribute,
+      says: hostile.script,
+      about: { title: each.title, pull: each.uri },
+      record: hostile.attribute,
+      batch: hostile.attribute,
+    })),
+    yours: hostile.script,
+    estimates: [hostile.attribute],
     news: hostile.script,
   }
 }

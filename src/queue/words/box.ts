@@ -1,5 +1,5 @@
 /** What the merge box says: a headline, then why and what to do. */
-import { landsInWords } from './expected.ts'
+import { landsIn } from './expected.ts'
 import type { Tone } from './labels.ts'
 import { clock, code, commit, count, join, list, ordinal, type Phrase, passedOf, place, repoName, say, who } from './phrase.ts'
 import { type NoDelegation, whyNone } from './refusals.ts'
@@ -380,10 +380,10 @@ export function nothingToLandWords(branch: string): Phrase {
 }
 
 /** When it lands, beside what the box says: a range with what it goes by, or why there is none. `ahead`: only if the batch under it lands. */
-export function landsWords(expected: { from: number; to: number; basis: Phrase } | { none: Phrase }, now: number, ahead: boolean): Phrase {
+export function landsWords(expected: { from: number; to: number; basis: Phrase } | { none: Phrase }, ahead: boolean): Phrase {
   if ('none' in expected) return expected.none
   const { from, to, basis } = expected
-  return say`Lands ${landsInWords(from, to, now)}${ahead ? ' if so' : ''}, ${basis}.`
+  return say`Lands ${landsIn(from, to)}${ahead ? ' if so' : ''}, ${basis}.`
 }
 
 /** What to type in a clone to mend a conflict: `from` is where the branch is fetched from. None for branches whose names a shell could take for more. */

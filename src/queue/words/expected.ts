@@ -1,28 +1,13 @@
 /** How long things take, and when something lands, in words: ranges with what they go by, never a false minute. */
 import type { RunState } from '../runs.ts'
-import { lasting, type Phrase, say, span } from './phrase.ts'
+import { lasting, type Phrase, type PhrasePart, say, span } from './phrase.ts'
+import { rangeText } from './range.ts'
 
 const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 
-/** A range of spans in milliseconds: "8–10 min", "under 3 min", "50 min to 2 h", "5–7 h". */
-export function rangeText(from: number, to: number): string {
-  if (to < 90 * MINUTE) return range(from, to, MINUTE, 'min')
-  if (to < 2 * DAY)
-    return from < HOUR && from >= MINUTE ? `${Math.floor(from / MINUTE)} min to ${Math.ceil(to / HOUR)} h` : range(from, to, HOUR, 'h')
-  return to > 14 * DAY ? 'more than a week' : range(from, to, DAY, 'days')
-}
-
-function range(from: number, to: number, unit: number, name: string): string {
-  const [low, high] = [Math.max(0, Math.floor(from / unit)), Math.max(1, Math.ceil(to / unit))]
-  if (low === 0) return `under ${high} ${high === 1 ? name.replace(/s$/, '') : name}`
-  return low === high ? `about ${low} ${low === 1 ? name.replace(/s$/, '') : name}` : `${low}–${high} ${name}`
-}
-
-/** When something lands, from `now`: "in 8–10 min". Times in milliseconds since 1970. */
-export function landsInWords(from: number, to: number, now: number): string {
-  return `in ${rangeText(from - now, to - now)}`
+/** When something lands: "in 8–10 min", which ticks on a page. Times in milliseconds since 1970. */
+export function landsIn(from: number, to: number): PhrasePart {
+  return { from, until: to }
 }
 
 /** What an estimate goes by. */
@@ -68,6 +53,11 @@ function because(parts: NoEstimate): string {
     case 'held':
       return 'it hangs on what becomes of a pull ahead of it'
   }
+}
+
+/** What is said of a batch in flight while its lander is not seen. */
+export function silentBatchWords(): Phrase {
+  return say`Its checks said nothing since the runner was last seen. When a runner starts again it builds this batch afresh; the pulls keep their places.`
 }
 
 /** How long a run usually takes: spans in milliseconds. */
@@ -131,6 +121,12 @@ function silence(verdict: string | undefined): string {
     default:
       return 'it ended without one'
   }
+}
+
+/** The same for the name of a bar, without what grows old while one looks. */
+export function runName(of: RunSays): Phrase {
+  if (of.state !== 'running' || of.silentSince !== undefined) return runWords(of)
+  return of.usual === undefined ? say`running` : say`running, usually ${rangeText(of.usual.from, of.usual.to)}`
 }
 
 /** To the second below ten minutes. */

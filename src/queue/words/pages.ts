@@ -1,5 +1,5 @@
 /** Titles, empty lists, dead ends and what a live page says about itself. */
-import { ago, clock, cutTitle, type Phrase, place, say, who } from './phrase.ts'
+import { ago, clock, cutTitle, type Phrase, type PhrasePart, place, say, who } from './phrase.ts'
 
 /** `repo` is the repository's name as people write it, such as alice.test/orchard. */
 export type TitleParts =
@@ -142,14 +142,29 @@ export function errorPageWords(parts: ErrorParts): { headline: Phrase; says: Phr
   }
 }
 
+/** One of the reader's own pulls; `lands`: when, in words. */
+export interface YoursPart {
+  title: { title: string; pull: string }
+  position: number
+  length: number
+  in?: 'checked' | 'ahead' | 'landing' | undefined
+  lands?: PhrasePart | undefined
+}
+
+function yours({ title, position, length, in: state, lands }: YoursPart): Phrase {
+  if (state === 'landing') return say`${title}, landing now`
+  const where = state === undefined ? place(position, length) : state === 'ahead' ? 'in the batch ahead' : 'in the batch being checked'
+  if (lands === undefined) return say`${title}, ${where}`
+  return state === undefined ? say`${title}, ${where}, ${lands}` : say`${title}, ${where}, lands ${lands}`
+}
+
 export type LiveParts =
   | { key: 'stale'; at: number; now: number }
   | { key: 'news'; at: number; now: number; sentence: Phrase; waiting: number }
   | { key: 'pull-news'; at: number; now: number; sentence: Phrase }
   | { key: 'new-row' }
   | { key: 'moved-row'; from: string }
-  | { key: 'yours-queued'; title: { title: string; pull: string }; position: number; length: number }
-  | { key: 'yours-in-batch'; title: { title: string; pull: string } }
+  | { key: 'yours'; pulls: readonly YoursPart[]; more: number }
   | { key: 'no-script' }
   | { key: 'unanswered' }
 
@@ -165,10 +180,8 @@ export function liveWords(parts: LiveParts): Phrase {
       return say`new`
     case 'moved-row':
       return say`was ${parts.from}`
-    case 'yours-queued':
-      return say`${parts.title}, ${place(parts.position, parts.length)}`
-    case 'yours-in-batch':
-      return say`${parts.title}, in the batch being checked`
+    case 'yours':
+      return say`Yours: ${parts.pulls.map(yours).reduce((all, next) => say`${all}; ${next}`)}${parts.more === 0 ? '' : `; and ${parts.more} more`}.`
     case 'no-script':
       return say`Without scripts this page stays as it is: reload it, or have it reload every 30 s.`
     case 'unanswered':

@@ -2,6 +2,7 @@
  * Sentences in parts, so that a page can make `<time>`, links and monospace of them and everybody else plain text. Names are resolved and
  * times are said only when a phrase is read.
  */
+import { rangeText } from './range.ts'
 
 /** How a time is said: since then ("5 min ago"), as a span ("5 min"), as clock time, as a day, as both. */
 export type TimeForm = 'ago' | 'for' | 'clock' | 'day' | 'full'
@@ -10,6 +11,8 @@ export type PhrasePart =
   | string
   /** In milliseconds since 1970. */
   | { readonly time: number; readonly form: TimeForm }
+  /** When something is expected, in milliseconds since 1970: "in 8–10 min". */
+  | { readonly from: number; readonly until: number }
   /** A commit, file, branch or command. */
   | { readonly code: string }
   /** A DID. */
@@ -66,6 +69,7 @@ export function plain(phrase: Phrase, now: number, names: Names): string {
       if ('account' in part) return names(part.account) ?? part.account
       if ('repo' in part) return `${names(part.owner) ?? part.owner}/${part.repo}`
       if ('title' in part) return cutTitle(part.title)
+      if ('until' in part) return `in ${rangeText(part.from - now, part.until - now)}`
       return sayTime(part.time, part.form, now)
     })
     .join('')

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { queueActivity } from '../../queue/activity.ts'
 import { judgeQueue } from '../../queue/admission.ts'
 import { queueParts } from '../../queue/answers/queue.ts'
 import { entryParts } from '../../queue/answers/rows.ts'
@@ -17,10 +18,13 @@ import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
 import { answerContext, type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
+import { estimatesOf, tipTime, yoursOf } from './queue-extras.ts'
 import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
 
 /** Waiting pulls on one page. */
 const PAGE = 50
+/** Lines of what happened last. */
+const ACTIVITY = 15
 
 interface Query {
   q?: string
@@ -97,6 +101,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
   const health = `${body.health.bold} ${plain(body.health.says, asking.now, names)}`
   const may = mayActs(view, viewer)
   const ill = isWell(body.health.tone) ? undefined : body.health.label
+  const entries = entryParts(view, rows, asking)
   return {
     frame: {
       ...frameOf(ctx, request, {
@@ -112,11 +117,17 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
     repo: head,
     queue: {
       ...body,
-      queued: cued(ctx, at, body.branch, asked, entryParts(view, rows, asking)),
+      queued: cued(ctx, at, body.branch, asked, entries),
       ejected: may.queue
-        ? body.ejected.map(ejection => ({ ...ejection, refused: refusedNow(view, ejection.pull.uri, viewer) }))
+        ? body.ejected.map(ejection =>
+            ejection.position === undefined ? { ...ejection, refused: refusedNow(view, ejection.pull.uri, viewer) } : ejection,
+          )
         : body.ejected,
     },
+    activity: branch === undefined ? [] : queueActivity(view, branch).slice(0, ACTIVITY),
+    yours: yoursOf(view, branch, asking),
+    estimates: estimatesOf(entries),
+    tipAt: tipTime(branch),
     branches: branchesOf(view),
     filter,
     authors: authorsOf(waiting, names),

@@ -35,6 +35,8 @@ export interface StandingWords {
   preflights?: readonly { name: string; status?: string | undefined }[] | undefined
   batch?: { size: number } | undefined
   expected?: ExpectedLine | undefined
+  /** That the steward put it back (STW-7). */
+  requeue?: { kind: string; attempt: number } | undefined
   reason?: string | undefined
   ejectionKind?: string | undefined
   by?: Account | undefined
@@ -65,6 +67,10 @@ export interface LanderLine {
   batch?: number | undefined
   depth?: number | undefined
   wait?: number | undefined
+  jobs?: number | undefined
+  /** In seconds. */
+  timeout?: number | undefined
+  startedAt?: Instant | undefined
   executor?: string | undefined
   version?: string | undefined
   git?: string | undefined
@@ -82,6 +88,10 @@ export interface CheckLine {
   preflight?: boolean | undefined
   isolated?: boolean | undefined
   summary?: string | undefined
+  /** The run whose pass was taken over (CHK-6). */
+  reusedFrom?: string | undefined
+  /** What runs of this workflow usually take in batches here, in seconds. */
+  usual?: { from: number; typical: number; to: number } | undefined
   createdAt: Instant
   startedAt?: Instant | undefined
   finishedAt?: Instant | undefined
@@ -95,6 +105,7 @@ export interface BatchLine {
   since: Instant
   members: readonly MemberLine[]
   checks: readonly CheckLine[]
+  expected?: ExpectedLine | undefined
   says: Words
   nothingRan?: boolean | undefined
   isolated?: boolean | undefined
@@ -117,6 +128,8 @@ export interface EntryLine {
   queuedBy: Account
   queuedAt: Instant
   standing: StandingWords
+  /** Its pre-flights at its head, whatever became of them. */
+  preflights?: readonly { name: string; status?: string | undefined; verdict?: string | undefined }[] | undefined
   /** Set when the row is new, or had another place, since the version that the reader has. */
   cue?: { kind: 'new' } | { kind: 'moved'; from: number } | undefined
 }
@@ -131,8 +144,35 @@ export interface EjectionLine {
   kind: string
   commit?: string | undefined
   checks: readonly { workflow: string; status: string; check: string }[]
+  /** What the steward decided, where it did (`#decisionView` fits). */
+  decision?: DecisionLine | undefined
+  /** Where it is in the queue again, where it is. */
+  position?: number | undefined
+  length?: number | undefined
   /** Why the viewer, who may queue, could not add it again now. */
   refused?: RefusalWords | undefined
+}
+
+/** What the steward decided about an ejection (STW-10). */
+export interface DecisionLine {
+  uri: string
+  verdict: string
+  says: Words
+  /** The checks that it rests on. */
+  evidence: readonly { uri: string }[]
+}
+
+/** Something that happened to a queue, newest first. */
+export interface ActivityLine {
+  at: Instant
+  tone?: string | undefined
+  /** Without the pull that it is about. */
+  says: Words
+  about?: { title: string; pull: string } | undefined
+  /** AT-URI of the record that says so. */
+  record: string
+  /** Tip of the batch that it is about. */
+  batch?: string | undefined
 }
 
 /** A batch that landed (`#landedView` fits). */
@@ -142,6 +182,8 @@ export interface LandedLine {
   by: Account
   members: readonly MemberLine[]
   checks?: readonly CheckLine[] | undefined
+  /** How long its checks took, in seconds. */
+  checkedSeconds?: number | undefined
   nothingRan?: boolean | undefined
 }
 
@@ -178,6 +220,12 @@ export interface QueuePage {
     /** The version of the index that this was read from. */
     version: number
   }
+  /** What happened last, newest first. */
+  activity: readonly ActivityLine[]
+  /** Where the viewer's own pulls are, in one sentence. */
+  yours?: Words | undefined
+  /** What the times in the list go by, or why there are none; each said once. */
+  estimates: readonly Words[]
   /** When the branch came to its tip, where that is known. */
   tipAt?: Instant | undefined
   /** Branches with a queue, the default one first. */

@@ -1,5 +1,13 @@
 import { test } from 'node:test'
-import { basisWords, landsInWords, type NoEstimate, noEstimateWords, type RunSays, runWords } from '../../../src/queue/words/expected.ts'
+import {
+  basisWords,
+  landsIn,
+  type NoEstimate,
+  noEstimateWords,
+  type RunSays,
+  runName,
+  runWords,
+} from '../../../src/queue/words/expected.ts'
 import type { Phrase } from '../../../src/queue/words/phrase.ts'
 import { plain } from '../../../src/queue/words/phrase.ts'
 import { NOW, names } from './samples.ts'
@@ -44,9 +52,10 @@ const runs: readonly Omit<RunSays, 'now'>[] = [
 
 test('every word about what is expected stands as it was written', t => {
   t.assert.snapshot({
-    lands: [landsInWords(NOW + 8 * MINUTE, NOW + 10 * MINUTE, NOW), landsInWords(NOW - MINUTE, NOW + MINUTE, NOW)],
+    lands: [text([landsIn(NOW + 8 * MINUTE, NOW + 10 * MINUTE)]), text([landsIn(NOW - MINUTE, NOW + MINUTE)])],
     basis: [text(basisWords(20))],
     none: reasons.map(reason => text(noEstimateWords(reason))),
     runs: runs.map(run => text(runWords({ ...run, now: NOW }))),
+    names: runs.map(run => text(runName({ ...run, now: NOW }))),
   })
 })

@@ -459,8 +459,20 @@ export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {
   ],
   'new-row': [{ key: 'new-row' }],
   'moved-row': [{ key: 'moved-row', from: words.ordinal(10) }],
-  'yours-queued': [{ key: 'yours-queued', title, position: 8, length: 12 }],
-  'yours-in-batch': [{ key: 'yours-in-batch', title }],
+  yours: [
+    {
+      key: 'yours',
+      pulls: [
+        { title, position: 1, length: 12, in: 'landing' },
+        { title, position: 2, length: 12, in: 'checked', lands: { from: NOW + 8 * MINUTE, until: NOW + 10 * MINUTE } },
+        { title, position: 3, length: 12, in: 'ahead' },
+        { title, position: 8, length: 12, lands: { from: NOW + 30 * MINUTE, until: NOW + 38 * MINUTE } },
+        { title, position: 9, length: 12 },
+      ],
+      more: 0,
+    },
+    { key: 'yours', pulls: [{ title, position: 8, length: 12 }], more: 4 },
+  ],
   'no-script': [{ key: 'no-script' }],
   unanswered: [{ key: 'unanswered' }],
 }

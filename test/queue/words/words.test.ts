@@ -59,9 +59,7 @@ const said = {
     lands: [false, true].map(ahead =>
       text(
         words.landsWords(
-          { from: samples.NOW + 8 * 60_000, to: samples.NOW + 10 * 60_000, basis: ['from the last 20 batches'] },
-          samples.NOW,
-          ahead,
+          { from: samples.NOW + 8 * 60_000, to: samples.NOW + 10 * 60_000, basis: ['from the last 20 batches'] }, ahead,
         ),
       ),
     ),
