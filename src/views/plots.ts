@@ -42,7 +42,7 @@ function drawBars({ bars = [], top }: Plot): Html[] {
     })
     if (rects.length === 0) return html``
     const whole = html`<rect x="${round(n * slot)}" y="0" width="${round(slot)}" height="${HEIGHT}" fill="none" pointer-events="all"/>`
-    return html`<a href="${href}" tabindex="-1" aria-label="${says}"><title>${says}</title>${whole}${rects}</a>`
+    return html`<a href="${href}" tabindex="-1"><title>${says}</title>${whole}${rects}</a>`
   })
 }
 

@@ -61,6 +61,8 @@ export interface SpanFigures {
   /** Oldest first, days without anything too. */
   days: readonly DayFigures[]
   all: Figures
+  /** Those that anything happened on, in the order of their names. */
+  branches: readonly string[]
 }
 
 export const DAY = 86_400_000
@@ -89,6 +91,7 @@ export function spanFigures(facts: FigureFacts, from: number, days: number): Spa
       return { day, ...figuresOf({ events: events.get(day) ?? [], batches: batches.get(day) ?? [], runs: runs.get(day) ?? [] }) }
     }),
     all: figuresOf(within),
+    branches: [...new Set([...within.events, ...within.batches].map(({ branch }) => branch))].sort(),
   }
 }
 

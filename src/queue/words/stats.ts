@@ -40,24 +40,14 @@ export interface FigureWords {
 
 /** The figures of a span, as the head of the page and a comparison say them. */
 export function figureWords(figures: Figures): FigureWords[] {
-  const { landed, queued, ejections, medianMs, p95Ms, longestMs, batchesEnded, batchesPassed } = figures
+  const { landed, queued, medianMs, p95Ms, longestMs } = figures
   const is = judgeFigures(figures)
   return [
     { name: 'Landed', value: `${landed}`, note: `of ${queued} queued` },
-    { name: 'Queued → landed, median', value: minutes(medianMs), judgement: judgement('median', is), note: 'under 30 min' },
-    { name: '95th percentile', value: minutes(p95Ms), judgement: judgement('p95', is), note: 'under 60 min' },
-    {
-      name: 'Ejected',
-      value: percent(ejectedPart(figures)),
-      judgement: judgement('ejected', is),
-      note: ejections === 0 ? 'a few percent' : `${ejections} of ${queued}: a few percent`,
-    },
-    {
-      name: 'Batches passed',
-      value: percent(passedPart(figures)),
-      judgement: judgement('passed', is),
-      note: batchesEnded === 0 ? 'over 80 %' : `${batchesPassed} of ${batchesEnded}: over 80 %`,
-    },
+    { name: 'Queued → landed, median', value: minutes(medianMs), ...judgement('median', is) },
+    { name: '95th percentile', value: minutes(p95Ms), ...judgement('p95', is) },
+    { name: 'Ejected', value: percent(ejectedPart(figures)), ...judgement('ejected', is) },
+    { name: 'Batches passed', value: percent(passedPart(figures)), ...judgement('passed', is) },
     { name: 'A batch’s run', value: longestMs === undefined ? NONE : `${tenths(longestMs)} min`, note: 'the longest of its workflows' },
   ]
 }
@@ -69,9 +59,19 @@ const JUDGED: Readonly<Record<keyof Judgements, Readonly<Record<Judgement, strin
   passed: { healthy: 'Healthy', near: 'A little low', far: 'Low' },
 }
 
-function judgement(of: keyof Judgements, all: Judgements): FigureWords['judgement'] {
+const BOUNDS: Readonly<Record<keyof Judgements, string>> = {
+  median: 'under 30 min',
+  p95: 'under 60 min',
+  ejected: 'a few percent',
+  passed: 'over 80 %',
+}
+
+function judgement(of: keyof Judgements, all: Judgements): Pick<FigureWords, 'judgement' | 'note'> {
   const is = all[of]
-  return is === undefined ? undefined : { is, word: JUDGED[of][is] }
+  return {
+    judgement: is === undefined ? undefined : { is, word: JUDGED[of][is] },
+    note: is === 'healthy' ? BOUNDS[of] : `healthy: ${BOUNDS[of]}`,
+  }
 }
 
 /** Said under the table. */

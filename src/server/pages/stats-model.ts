@@ -31,7 +31,7 @@ const MOST_RETRIED = 50
 export interface StatsInput {
   head: RepoHead
   asked: StatsQuery
-  /** Branches with a queue, the default one first. */
+  /** Branches with a queue, the default one first; those that the figures are of are added. */
   branches: readonly string[]
   figures: SpanFigures
   day?: DayPulls | undefined
@@ -51,7 +51,7 @@ export function statsModel(ctx: PageContext, at: Located, asked: StatsQuery, bas
     asked,
     branches: branchesWithQueue(at.view).map(each => each.branch),
     figures: figuresOf(ctx.database, { ...of, days }),
-    day: day === undefined ? undefined : dayPulls(ctx, at, { ...of, day }),
+    day: day === undefined || Number.isNaN(Date.parse(day)) ? undefined : dayPulls(ctx, at, { ...of, day }),
     compare: compared(ctx, asked, { ...of, days }),
     base,
     now,
@@ -69,13 +69,17 @@ export function statsPageOf({ head, asked, branches, figures, day, compare, base
   return {
     repo: head,
     heading: words.statsHeading,
-    lead: words.statsLead({ branches: branch === undefined ? branches : [branch], from, to: from + (days - 1) * DAY }),
+    lead: words.statsLead({ branches: branch === undefined ? figures.branches : [branch], from, to: from + (days - 1) * DAY }),
     spans: ([7, 30, 90] as const).map(n => ({
       name: count(n, 'day'),
       href: href({ days: n === DAYS ? undefined : String(n) }),
       current: n === days,
     })),
-    branches: branchesOf(branches, branch).map(name => ({ name, href: href({ branch: name }), current: name === branch })),
+    branches: branchesOf([...branches, ...figures.branches], branch).map(name => ({
+      name,
+      href: href({ branch: name }),
+      current: name === branch,
+    })),
     figures: words.figureWords(figures.all),
     plots: isFew ? undefined : statsPlots(figures, hrefOf),
     empty: isFew ? emptyWords({ key: 'stats' }).says : undefined,

@@ -20,6 +20,7 @@ const query = {
   properties: { days: { type: 'integer', enum: [7, 30, 90] }, branch: { type: 'string', maxLength: 255 }, day, compare: day },
 } as const
 
+const LONGEST = 90
 /** A file of figures is asked for again after so many seconds. */
 const GOOD_FOR = 60
 
@@ -58,7 +59,10 @@ function missingAt(
   { params, query: { branch } }: FastifyRequest<{ Params: RepoParams; Querystring: StatsQuery }>,
 ): Words | undefined {
   if (at === undefined) return lookedFor.repository(params.owner, params.name)
-  return branch === undefined || hasBranch(ctx, at.view, branch) ? undefined : lookedFor.branch(branch)
+  if (branch === undefined || hasBranch(ctx, at.view, branch)) return undefined
+  // One that is gone has its past.
+  const past = figuresOf(ctx.database, { repo: at.view.record.uri, days: LONGEST, now: ctx.now() })
+  return past.branches.includes(branch) ? undefined : lookedFor.branch(branch)
 }
 
 function sendStats(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, at: Located, asked: StatsQuery): FastifyReply {
