@@ -69,10 +69,11 @@ export type Ending =
   | { key: 'ejected'; at: number; reason: string; says: string; record: Stored<QueueRecord> }
   | { key: 'left' | 'closed'; at: number; by: string; record: string }
 
-export function endingOf({ view: pull }: Story['members'][number], since: number): Ending | undefined {
+export function endingOf({ view: pull, commit }: Story['members'][number], since: number): Ending | undefined {
   for (const record of pull?.history ?? []) {
     const at = tidMillis(record.rkey)
-    if (at < since) continue
+    const isItself = !isQueue(record) && record.value.state === 'merged' && record.value.commit === commit
+    if (at < since && !isItself) continue
     if (isQueue(record)) {
       if (record.value.state === 'ejected') return { key: 'ejected', at, ...readReason(record.value.reason, record.value.kind), record }
       if (record.value.state === 'left') return { key: 'left', at, by: record.did, record: record.uri }

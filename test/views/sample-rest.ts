@@ -11,6 +11,7 @@ import { standingWords } from '../../src/queue/words/standing.ts'
 import type { HomePage, QueueLane, RepositoryPage, StandingWords } from '../../src/views/models.ts'
 import type { PageModels } from '../../src/views/render.ts'
 import { alice, bob, carol, commits, frame, gardener, hostile, minutesAgo, nameless, now, orchard, pull, runner } from './sample.ts'
+import { batchPages } from './sample-batch.ts'
 import { checkPages } from './sample-check.ts'
 import { boxes, boxModel, changing, hostilePull, pullPage } from './sample-pull.ts'
 import { busyQueue, emptyQueue, hostileQueue } from './sample-queue.ts'
@@ -188,6 +189,7 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         filter: { q: 'pear', author: '', mine: false },
       },
     },
+    batch: batchPages(),
     check: checkPages(),
     pull: {
       ...Object.fromEntries(boxes.map((each, at) => [`pull-${at}-${each.key}`, pullPage(boxModel(each))])),

@@ -240,7 +240,7 @@ export function batchEventWords(parts: BatchEventParts): { tone: Tone; says: Phr
         says: capital(say`${parts.all ? say`landed` : say`${numbered(parts.pulls)} landed`}; ${parts.branch} at ${commit(parts.tip)}`),
       }
     case 'ejected':
-      return { tone: 'danger', says: say`${parts.alone ? 'Its pull' : `Pull ${parts.pull}`} ejected: ${parts.reason}` }
+      return { tone: 'danger', says: say`${parts.alone ? 'Its pull' : `Pull ${parts.pull}`} was ejected: ${parts.reason}` }
     case 'left':
       return { tone: 'neutral', says: say`${parts.alone ? 'Its pull' : `Pull ${parts.pull}`} left the queue` }
     case 'closed':
@@ -269,6 +269,6 @@ export function runSays(run: {
   summary?: string | undefined
 }): string {
   const retried = run.retried === 0 ? '' : `${count(run.retried, 'test')} passed on a retry`
-  const said = run.cause ?? run.summary ?? ''
+  const said = (run.cause ?? run.summary ?? '').replace(/\.$/, '')
   return [said, retried].filter(text => text !== '').join('; ')
 }
