@@ -1,4 +1,5 @@
 /** What leaving costs: the question before it, and the sentence beside the button. */
+import { landsIn } from './expected.ts'
 import { count, ordinal, type Phrase, say, who } from './phrase.ts'
 
 export type LeaveParts =
@@ -48,6 +49,11 @@ export function leavePageWords(title: { title: string; pull: string }, parts: Le
   const again =
     parts.others === 0 ? say`nobody else is affected` : say`${count(parts.others, 'other pull is', 'other pulls are')} checked again`
   return say`“${title}” is in a batch of ${parts.size} being checked. ${stops}: ${again}. ${back}`
+}
+
+/** When it lands where it is not taken out. Times in milliseconds since 1970. */
+export function stayWords(expected: { from: number; to: number }): Phrase {
+  return say`It is expected to land ${landsIn(expected.from, expected.to)} if you leave it in.`
 }
 
 /** Said once it is done. */
