@@ -146,5 +146,7 @@ export interface ConfirmLeavePage {
   pull: PullLine
   /** What leaving would do, with the pull's title (`leavePageWords`). */
   says: Words
+  /** When it is expected to land where it stays. */
+  stays?: Words | undefined
   refused?: RefusalWords | undefined
 }
