@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AtUri, type Did, makeAtUri, parseAtUri, parseDid } from '../../atproto/ids.ts'
 import { leaving } from '../../queue/leaving.ts'
+import { standing } from '../../queue/standing.ts'
+import { stayWords } from '../../queue/words/leave.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { alreadyQueued, notQueued } from '../../queue/words/refusals.ts'
 import { askedAgain } from '../../queue/words/rerun.ts'
@@ -18,7 +20,7 @@ import { frameOf, isFragment } from '../http/frame.ts'
 import { limited } from '../http/limits.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
-import { locatePull } from './locate.ts'
+import { answerContext, locatePull } from './locate.ts'
 import type { Tried } from './merge-box.ts'
 import { type PullParams, pullModel, pullParams, rerunRightOf, sendNoPull } from './pull-page.ts'
 import { pathOf } from './pull-path.ts'
@@ -111,7 +113,9 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
       const refused = notQueued()
       return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: refused.message, refused }, 422)
     }
-    return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: leave.page })
+    const { expected } = standing(at.view, at.pull, answerContext(ctx, at, visitOf(request).session?.did))
+    const stays = expected === undefined || 'none' in expected ? undefined : stayWords(expected)
+    return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: leave.page, stays })
   })
 }
 
