@@ -244,12 +244,15 @@ test('each line of the timeline leads to the record that says so, verbatim and w
   assert.match(text, /Record &lt;this&gt;<\/a>/)
   assert.match(text, new RegExp(`"subject": &quot;|&quot;subject&quot;: &quot;${uri}&quot;`))
   const json: unknown = await (await fetch(`${at(counted)}?as=json`)).json()
-  const own = (await alice.list("dev.knotless.queue")).find(one => one.uri === counted)
+  const own = (await alice.list('dev.knotless.queue')).find(one => one.uri === counted)
   assert.deepEqual(json, { uri: counted, cid: own?.cid, value: own?.value })
-  assert.match(await until(async () => {
-    const answer = await fetch(at(stranger))
-    return answer.status === 200 && (await answer.text())
-  }), /It counts for nothing here/)
+  assert.match(
+    await until(async () => {
+      const answer = await fetch(at(stranger))
+      return answer.status === 200 && (await answer.text())
+    }),
+    /It counts for nothing here/,
+  )
   for (const wrong of ['/at/x/y/z', `/at/${carol.did}/dev.knotless.queue/3aaaaaaaaaaaa`, `/at/${carol.did}/app.bsky.feed.post/x`]) {
     assert.equal((await fetch(server.url + wrong)).status, 404, wrong)
   }

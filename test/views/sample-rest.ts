@@ -1,11 +1,11 @@
 import { changeLabels, changeQuestion } from '../../src/queue/words/changing.ts'
-import { recordCounts, recordKind, recordPlace } from '../../src/queue/words/record-page.ts'
 import { delegationSays } from '../../src/queue/words/delegation.ts'
 import { healthWords } from '../../src/queue/words/health.ts'
 import { meaningsOfLabels } from '../../src/queue/words/help.ts'
 import { healthLabels } from '../../src/queue/words/labels.ts'
-import { leavePageWords } from '../../src/queue/words/leave.ts'
+import { leavePageWords, stayWords } from '../../src/queue/words/leave.ts'
 import { say } from '../../src/queue/words/phrase.ts'
+import { recordCounts, recordKind, recordPlace } from '../../src/queue/words/record-page.ts'
 import * as refusals from '../../src/queue/words/refusals.ts'
 import { standingWords } from '../../src/queue/words/standing.ts'
 import type { HomePage, QueueLane, RepositoryPage, StandingWords } from '../../src/views/models.ts'
@@ -211,6 +211,7 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
         repo: orchard,
         pull: leaving.pull,
         says: leavePageWords({ title: leaving.title, pull: leaving.pull.uri }, parts),
+        stays: stayWords({ from: now + 8 * 60_000, to: now + 10 * 60_000 }),
       },
       'confirm-leave-refused': {
         frame: frame({ title: 'Leave the queue?' }),

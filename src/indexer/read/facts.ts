@@ -1,12 +1,13 @@
 /** A repository's facts, gathered in one step so that they belong together. */
-import type { LanderRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
+import type { CheckRecord, LanderRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
 import { type Bound, bind } from '../sync-queries.ts'
 import { gitFaultsOf, mergeFaultsOf, mergesOf, refsOf, tipsOf } from './git-facts.ts'
 import { oneOf } from './json-list.ts'
+import { chooseOfBatches, tipsOfLanded } from './of-batch.ts'
 import { choosePast } from './past-choice.ts'
 import { type ChosenPull, chooseOne, choosePulls } from './pull-choice.ts'
-import { batchChecksOf, decisionsOf, pullChecksOf, pullsOf, queueRecordsOf, statesOf } from './pull-records.ts'
+import { batchChecksOf, checksAtTips, decisionsOf, pullChecksOf, pullsOf, queueRecordsOf, statesOf } from './pull-records.ts'
 import { readLander, readRepo, readRows, recordColumns } from './stored.ts'
 
 export interface LoadedFacts {
@@ -26,11 +27,21 @@ export function loadFacts(index: IndexDatabase, repo: string): LoadedFacts | und
   return index.sqlite.transaction(() => gather(index, repo, (addresses, members) => choosePulls(index, addresses, members)))()
 }
 
-/** As `loadFacts`, with this pull only, settled or not. Undefined when the pull or the repository that it names is not known. */
+/**
+ * As `loadFacts`, with this pull only, settled or not, and where it landed in a batch those that landed with it (REA-5). Undefined when the pull or the
+ * repository that it names is not known.
+ */
 export function loadPullFacts(index: IndexDatabase, pull: string): LoadedFacts | undefined {
   return index.sqlite.transaction(() => {
     const chosen = chooseOne(index, pull)
-    return chosen === undefined ? undefined : gather(index, chosen.repo, () => [chosen])
+    if (chosen === undefined) return undefined
+    let tips: string[] = []
+    const choose = (addresses: readonly string[], members: ReadonlySet<string>) => {
+      tips = tipsOfLanded(index, pull, members)
+      const all = [chosen, ...chooseOfBatches(index, addresses, tips)]
+      return [...new Map(all.map(each => [each.record_id, each])).values()]
+    }
+    return gather(index, chosen.repo, choose, (addresses, members) => checksAtTips(index, addresses, members, tips))
   })()
 }
 
@@ -46,6 +57,7 @@ function gather(
   index: IndexDatabase,
   address: string,
   choose: (addresses: readonly string[], members: ReadonlySet<string>) => ChosenPull[],
+  moreChecks?: (addresses: readonly string[], members: ReadonlySet<string>) => Stored<CheckRecord>[],
 ): LoadedFacts | undefined {
   const repo = repoAt(index, address)
   if (repo === undefined) return undefined
@@ -65,7 +77,8 @@ function gather(
   const pulls = pullsOf(index, new Set(chosen.map(pull => pull.record_id)))
   const states = statesOf(index, uris, members)
   const queue = queueRecordsOf(index, uris, members)
-  const checks = [...batchChecksOf(index, addresses, members), ...pullChecksOf(index, uris, members)]
+  const own = [...batchChecksOf(index, addresses, members), ...pullChecksOf(index, uris, members)]
+  const checks = [...own, ...(moreChecks?.(addresses, members) ?? [])]
   const landers = landersOf(index, addresses, members)
   const commits = new Set(states.flatMap(state => state.value.commit ?? []))
   // Git is kept by the address that holds the refs now: after a move that is the new one.

@@ -91,3 +91,27 @@ export function batchChecksOf(index: IndexDatabase, addresses: readonly string[]
     return readRows(index.sync.all(query), readCheck)
   })
 }
+
+/** Runs of the batches with these tips, however old. */
+export function checksAtTips(
+  index: IndexDatabase,
+  addresses: readonly string[],
+  members: Iterable<string>,
+  tips: readonly string[],
+): Stored<CheckRecord>[] {
+  if (tips.length === 0) return []
+  const writers = oneOf(members)
+  return addresses.flatMap(repo => {
+    const query = index.db
+      .selectFrom('check_run')
+      .innerJoin('record', 'record.id', 'check_run.record_id')
+      .select(recordColumns)
+      .where('check_run.repo', '=', repo)
+      .where('check_run.is_batch', '=', sql.lit(1))
+      .where('check_run.commit_id', 'in', oneOf(tips))
+      .where('check_run.did', 'in', writers)
+      .orderBy('check_run.filed_at', 'desc')
+      .limit(MOST_BATCH_CHECKS)
+    return readRows(index.sync.all(query), readCheck)
+  })
+}

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Did, parseDid } from '../../atproto/ids.ts'
-import type { AnswerContext } from '../../queue/answers/context.ts'
-import { landedView, queueParts } from '../../queue/answers/queue.ts'
+import { queueParts } from '../../queue/answers/queue.ts'
 import { pullParts } from '../../queue/answers/rows.ts'
 import { pullNews } from '../../queue/news.ts'
 import { batchOf } from '../../queue/places.ts'
@@ -18,6 +17,7 @@ import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
+import { landedWith } from './landed-with.ts'
 import { answerContext, locatePull, type RepoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
 import { boxModel, type Tried } from './merge-box.ts'
@@ -160,7 +160,7 @@ export async function pullModel(
             landed: pull.mergedThere === true ? pull.stateRecord?.value.commit : undefined,
           })
         : noChanges,
-    ...checksOf(at, asking, box.checks),
+    ...(landedWith(ctx, at, asking) ?? { checks: box.checks }),
     mayRerun: judgeRerun(view, pull.pull.uri, asking.caller).ok,
     again: tried.again,
     ...timelineOf(at, row.standing.text),
@@ -172,17 +172,6 @@ export async function pullModel(
 function timelineOf({ view, pull }: LocatedPull, now: Words): Pick<PullPage, 'timeline' | 'earlier'> {
   const { events, earlier } = wholeTimeline(view, pull)
   return { timeline: [...events, { says: now }], earlier }
-}
-
-/** REA-5: of a pull that landed in a batch, the checks of that batch; else its own at its head. */
-function checksOf(at: LocatedPull, asking: AnswerContext, own: PullPage['checks']): Pick<PullPage, 'checks' | 'landed'> {
-  const { view, pull } = at
-  const tip = pull.state === 'merged' ? pull.stateRecord?.value.batch : undefined
-  const batch = tip === undefined ? undefined : view.branches.get(pull.branch)?.landed.find(one => one.tip === tip)
-  if (batch === undefined) return { checks: own }
-  const landed = landedView(view, batch, asking)
-  const others = landed.members.filter(member => member.pull !== pull.pull.uri)
-  return { checks: landed.checks.length > 0 ? landed.checks : own, landed: { tip: batch.tip, others, checked: landed.checks.length > 0 } }
 }
 
 function batchesOf(at: LocatedPull, asking: ReturnType<typeof answerContext>) {

@@ -46,7 +46,10 @@ export function addRecordPage(app: FastifyInstance, ctx: PageContext): void {
 
 function sendJson(reply: FastifyReply, { uri, cid, json }: Kept): FastifyReply {
   const head = JSON.stringify({ uri, cid })
-  return reply.type('application/json; charset=utf-8').header('cache-control', 'no-store').send(`${head.slice(0, -1)},"value":${json}}`)
+  return reply
+    .type('application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(`${head.slice(0, -1)},"value":${json}}`)
 }
 
 async function recordModel(ctx: PageContext, request: FastifyRequest, record: Kept): Promise<RecordPage> {

@@ -129,7 +129,7 @@ export interface PullPage {
   changes: ChangesModel
   checks: readonly CheckLine[]
   /** The batch that it landed in, with the others in it; `checked`: the checks are those of the batch. */
-  landed?: { tip: string; others: readonly MemberLine[]; checked: boolean } | undefined
+  landed?: { tip: string; others: readonly MemberLine[]; checked: boolean; says?: Words | undefined } | undefined
   /** The viewer may ask for its runs again. */
   mayRerun: boolean
   again?: Again | undefined
