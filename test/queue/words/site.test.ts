@@ -4,9 +4,11 @@ import { boxTones } from '../../../src/queue/words/box.ts'
 import { feedTitle, feedWords } from '../../../src/queue/words/feed.ts'
 import { meaningsOfLabels } from '../../../src/queue/words/help.ts'
 import { batchLabels, pullLabels, runLabels } from '../../../src/queue/words/labels.ts'
+import { stayWords } from '../../../src/queue/words/leave.ts'
 import { openLabel } from '../../../src/queue/words/open.ts'
 import { badgeWords, myPullGroups, noBadgeWords } from '../../../src/queue/words/pages.ts'
-import { bob, carol, names } from './samples.ts'
+import { plain } from '../../../src/queue/words/phrase.ts'
+import { bob, carol, NOW, names } from './samples.ts'
 
 const uri = (key: string) => `at://${bob}/dev.knotless.pull/${key}`
 const ejected = { kind: 'ejected', title: 'Migrate the tree store to SQLite', pull: uri('a'), author: carol } as const
@@ -44,6 +46,10 @@ test('every standing of a pull is in one group of somebody’s pulls', () => {
   for (const state of ['open', 'closed', 'merged'] as const)
     for (const kind of [...Object.keys(pullLabels), 'in-ahead', 'surprise'])
       assert.equal(myPullGroups(state).filter(({ holds }) => holds(kind)).length, 1, `${state} ${kind}`)
+})
+
+test('STA-3 the page before leaving says when a pull lands where it stays', t => {
+  t.assert.snapshot(plain(stayWords({ from: NOW + 8 * 60_000, to: NOW + 10 * 60_000 }), NOW, names))
 })
 
 test('STA-3 the labels of open pulls are what they were', t => {
