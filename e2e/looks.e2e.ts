@@ -91,6 +91,8 @@ const pages: Readonly<Record<string, Shown>> = {
   'pull-ejected': { path: () => world.pathOf(pull('hedge-rows')), holds: /Ejected: Its batch failed/ },
   'pull-conflict': { path: () => world.pathOf(pull('rootstock-feet')), holds: /Conflicts with main/ },
   check: { path: () => `${repo}/checks/runner.test/${keyOf(made.red)}`, holds: /two of nine tests failed/ },
+  stats: { path: `${repo}/stats`, holds: /How the queue did/ },
+  'stats-day': { path: () => `${repo}/stats?day=${new Date().toISOString().slice(0, 10)}`, holds: /Ejected: checks 1/, to: 'out' },
   pulls: { path: '/pulls', holds: /Warn of frost/, to: 'in' },
   settings: { path: '/settings', holds: /this one/, to: 'in' },
   'repo-settings-others': { path: `${repo}/settings`, holds: /the owner alone sees and changes them/, status: 403, to: 'in' },

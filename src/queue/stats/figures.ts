@@ -1,5 +1,5 @@
 /** How a queue did: every figure of REA-3, of a day or a span. */
-import { dropWords } from '../words/runner.ts'
+import { readDrop } from '../words/runner.ts'
 import type { EjectedFor, QueueEvent } from './story.ts'
 
 /** Why runs were cancelled, as figures tell them apart. */
@@ -154,15 +154,14 @@ export function inSpan({ events, batches, runs }: FigureFacts, from: number, to:
 export function cancelledFor({ state, verdict, cause }: Pick<FigureRun, 'state' | 'verdict' | 'cause'>): CancelledFor | undefined {
   if (state === 'no-verdict') return verdict === 'restart' ? 'restart' : undefined
   if (state !== 'cancelled') return undefined
-  switch (cause) {
-    case dropWords('stopping'):
+  const why = readDrop(cause)
+  switch (why) {
+    case 'stopping':
       return 'restart'
-    case dropWords('branch-moved'):
-      return 'branch-moved'
-    case dropWords('pull-moved-on'):
-      return 'pull-moved-on'
-    case dropWords('batch-failed'):
-      return 'batch-failed'
+    case 'branch-moved':
+    case 'pull-moved-on':
+    case 'batch-failed':
+      return why
     default:
       return 'other'
   }
