@@ -17,8 +17,8 @@ import { addQueuePage } from './queue-page.ts'
 import { addRecordPage } from './record-page.ts'
 import { addRepoSettings } from './repo-settings.ts'
 import { addNowhere, addRepositoryPage } from './repository-page.ts'
-import { addStatsPage } from './stats-page.ts'
 import { addSettings } from './settings.ts'
+import { addStatsPage } from './stats-page.ts'
 
 /** Every page and action, one file each. They run in a scope that knows the visit, parses forms and has checked their tokens. */
 export function addPages(app: FastifyInstance, ctx: Context): void {
