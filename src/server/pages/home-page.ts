@@ -14,7 +14,7 @@ import { sendKept, sendMissing, sendShared } from './send.ts'
 
 const PAGE = 20
 /** How many of one's own repositories are looked at for what needs a look. */
-const MOST_MINE = 100
+const MOST_MINE = 50
 
 interface Query {
   q?: string
