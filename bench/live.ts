@@ -41,11 +41,13 @@ export async function benchLive(): Promise<Figure[]> {
       try {
         await garden.queue()
         await wait(3_000)
-        const began = { cpu: server.cpuMs(), at: performance.now() }
+        const began = { cpu: server.cpuMs(), at: performance.now(), ...watched.parse((await watchers.ask({})).figures) }
         const written = await change(garden)
         await wait(3_000)
-        const share = (server.cpuMs() - began.cpu) / (performance.now() - began.at)
-        const { read } = watched.parse((await watchers.ask({})).figures)
+        const cpu = server.cpuMs() - began.cpu
+        const share = cpu / (performance.now() - began.at)
+        const { read, answers, bytes } = watched.parse((await watchers.ask({})).figures)
+        const asked = answers - began.answers
         const took = tookOf(written, read)
         const inPage = tookOf(
           written,
@@ -59,6 +61,8 @@ export async function benchLive(): Promise<Figure[]> {
           limited('changes that a watcher was not shown by itself, in a hundred', missed(written, read), '%', 1),
           limited('memory of the server, at most', server.memory().most, 'MiB', 400),
           limited('CPU of the server, of one core', share * 100, '%', 100),
+          limited('CPU of the server for 2,000 told and answered', (cpu / asked) * WATCHERS, 'ms', 500),
+          limited('what a watcher gets for a change', (bytes - began.bytes) / asked / 1_000, 'kB', 10),
         ]
       } finally {
         await watchers.stop()

@@ -47,8 +47,20 @@ export function createPacked(compress: Compress = quickly): Packed {
   }
 }
 
+const known = new Map<string, Encoding | undefined>()
+/** Browsers say one of a few things. */
+const MOST_KNOWN = 100
+
 /** What the reader takes, by its `Accept-Encoding`: Brotli before gzip, and nothing that it gives a quality of 0. */
 export function encodingFor(accepted = ''): Encoding | undefined {
+  if (known.has(accepted)) return known.get(accepted)
+  if (known.size >= MOST_KNOWN) known.clear()
+  const encoding = readEncoding(accepted)
+  known.set(accepted, encoding)
+  return encoding
+}
+
+function readEncoding(accepted: string): Encoding | undefined {
   const qualities = new Map(
     accepted
       .toLowerCase()

@@ -23,8 +23,13 @@ export function visitOf(request: FastifyRequest): Visit {
 
 /** Reads the cookies of every request in this scope, before anything else looks at it. */
 export function addVisits(app: FastifyInstance, ctx: Context): void {
-  app.addHook('onRequest', async request => {
-    if (request.headers.cookie !== undefined) visits.set(request, await readVisit(ctx, request))
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Most who ask bring none, and are not kept waiting for a promise.
+    if (request.headers.cookie === undefined) return done()
+    readVisit(ctx, request).then(visit => {
+      visits.set(request, visit)
+      done()
+    }, done)
   })
 }
 

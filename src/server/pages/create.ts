@@ -17,7 +17,10 @@ export function createPageContext(ctx: Context): PageContext {
   // A pass changes what pages say and no record: they are made anew, of the same version.
   ctx.passes.onChanged(repo => pageCache.forget(repo))
   const streams = createStreams({ most: ctx.config.streams })
-  ctx.indexer.onChanged(({ repo, version }) => streams.changed({ of: repo, version }))
+  ctx.indexer.onChanged(({ repo, version }) => {
+    pageCache.forget(repo)
+    streams.changed({ of: repo, version })
+  })
   ctx.passes.onChanged(repo => streams.changed({ of: repo, version: versionOf(ctx.database, repo) }))
   ctx.liveLogs.onGrown(check => streams.changed({ of: check, version: 0 }))
   return {

@@ -27,10 +27,20 @@ export function createPageCache(versionOf: (repo: string) => number): PageCache 
     ttl: GOOD_FOR,
     sizeCalculation: (page, url) => page.bytes.length + url.length,
   })
+  const versions = new Map<string, number>()
+  /** When a thousand ask at once, one look is for all whose requests came in one turn. */
+  function versionNow(repo: string): number {
+    const known = versions.get(repo)
+    if (known !== undefined) return known
+    if (versions.size === 0) setImmediate(() => versions.clear())
+    const version = versionOf(repo)
+    versions.set(repo, version)
+    return version
+  }
   return {
     take(url) {
       const page = kept.get(url)
-      return page?.of === undefined || versionOf(page.of.repo) === page.of.version ? page?.bytes : undefined
+      return page?.of === undefined || versionNow(page.of.repo) === page.of.version ? page?.bytes : undefined
     },
     keep(url, html, of) {
       const bytes = Buffer.from(html)
@@ -38,6 +48,7 @@ export function createPageCache(versionOf: (repo: string) => number): PageCache 
       return bytes
     },
     forget(repo) {
+      versions.delete(repo)
       for (const [url, page] of kept.entries()) if (page.of?.repo === repo) kept.delete(url)
     },
   }

@@ -82,7 +82,7 @@ export function createStreams({ most, now = () => performance.now(), beatMs = 20
     clearTimeout(room.timer)
     room.timer = undefined
     room.toldAt = now()
-    const event = changedEvent(room)
+    const event = Buffer.from(changedEvent(room))
     for (const { response } of room.streams) send(response, event)
   }
 
@@ -110,6 +110,8 @@ export function createStreams({ most, now = () => performance.now(), beatMs = 20
           rooms.delete(room.of)
         }
       })
+      // Without chunks around it an event is one write; the stream has its connection for itself anyway.
+      response.removeHeader('transfer-encoding')
       response.writeHead(200, {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
@@ -149,6 +151,6 @@ function changedEvent({ of, version }: Topic): string {
 }
 
 /** A reader that does not keep up misses beats and changes: the next one it gets is as good. */
-function send(response: ServerResponse, text: string): void {
+function send(response: ServerResponse, text: string | Buffer): void {
   if (!response.writableNeedDrain && !response.writableEnded && !response.destroyed) response.write(text)
 }
