@@ -11,19 +11,21 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Where pictures are kept. */
 export const shots = join(import.meta.dirname, '..', 'shots')
 
-/** What reaches over the right edge: of the screen, or of a box that cuts off what is over. */
+/** What reaches over the right edge: of the screen, or of a box that cuts off what is over. Boxes that scroll sideways are meant to. */
 export function tooWide(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const root = document.documentElement
-    const cut = [...document.querySelectorAll('main :is(.file, .box, .sheet, .batch, .queue > li)')]
+    const cut = [...document.querySelectorAll('main :is(.file, .box, .sheet, .batch, .queue > li):not(.scroll)')]
     return [root, ...cut].filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.outerHTML.slice(0, 160))
   })()`)
 }
 
-/** What axe has against a page, one line each. */
-export async function axeSays(page: Page): Promise<string[]> {
+/** What axe has against a page, or the part of it that `within` selects, one line each. */
+export async function axeSays(page: Page, within?: string): Promise<string[]> {
   if (!(await page.evaluate<boolean>('typeof axe === "object"'))) await page.evaluate(axe)
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(${within === undefined ? 'document' : JSON.stringify(within)}, { resultTypes: ["violations"] })`,
+  )
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 200)}`)
 }
 
