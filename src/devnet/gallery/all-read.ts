@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
-import type { Gallery } from './gallery.ts'
 import type { Scene } from './scene.ts'
 
 const READ_MS = 90_000
@@ -9,8 +8,8 @@ const status = z.object({ state: z.string(), applies: z.boolean().optional(), bo
 const told = new Set(['head-gone', 'branch-gone', 'unreadable'])
 
 /** Settles once the server knows every pull and what git says of it; false when it does not in time. */
-export async function allRead(gallery: Pick<Gallery, 'scenes'>, serverUrl: string): Promise<boolean> {
-  const waiting = [...new Map(gallery.scenes.map(scene => [scene.pull, scene])).values()]
+export async function allRead(scenes: readonly Scene[], serverUrl: string): Promise<boolean> {
+  const waiting = [...new Map(scenes.map(scene => [scene.pull, scene])).values()]
   for (const end = Date.now() + READ_MS; waiting.length > 0 && Date.now() < end; ) {
     const [next] = waiting
     if (next !== undefined && (await isRead(next, serverUrl))) waiting.shift()

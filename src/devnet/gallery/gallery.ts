@@ -7,6 +7,7 @@ import type { DevAccount } from '../account.ts'
 import { giveDelegation, takeDelegation } from '../give-delegation.ts'
 import type { Network } from '../network.ts'
 import type { People } from '../seed.ts'
+import { allRead } from './all-read.ts'
 import { ejections } from './ejections.ts'
 import { garden } from './garden.ts'
 import { galleryHistory } from './history.ts'
@@ -23,8 +24,11 @@ export const REPORT_EVERY = MINUTE
 export interface Gallery {
   readonly scenes: readonly Scene[]
   readonly cast: Cast
-  /** Once the server runs: gives it the rights that owners give, takes back what one of them takes back, and tells of every lander's pass. */
-  bringToLife(server: { url: string; did: string }): Promise<void>
+  /**
+   * Once the server runs: waits until it knows every pull, gives it the rights that owners give, takes back what one of them takes back, and tells of
+   * every lander's pass. False where it does not know all in time.
+   */
+  bringToLife(server: { url: string; did: string }): Promise<boolean>
   /** Tells of every lander's pass again. */
   report(server: { url: string; did: string }): Promise<void>
 }
@@ -59,9 +63,13 @@ export async function putUpGallery(
       cast,
       report,
       async bringToLife(server) {
-        const given = [cast.alice, erin].map(owner => giveDelegation(server.url, owner))
-        await Promise.all([...given, report(server)])
-        await takeDelegation(server.url, erin)
+        const [isRead] = await Promise.all([
+          allRead(scenes, server.url),
+          giveDelegation(server.url, cast.alice),
+          giveDelegation(server.url, erin).then(() => takeDelegation(server.url, erin)),
+        ])
+        await report(server)
+        return isRead
       },
     }
   } finally {

@@ -4,7 +4,6 @@ import { type ServerProcess, startServer } from '../demo/server-process.ts'
 import { startNetwork } from '../network.ts'
 import { freePort, PortTaken, portIsFree } from '../ports.ts'
 import { seedPeople } from '../seed.ts'
-import { allRead } from './all-read.ts'
 import { type Gallery, putUpGallery, REPORT_EVERY } from './gallery.ts'
 import { servePage } from './page.ts'
 import { words } from './words.ts'
@@ -60,11 +59,10 @@ async function putUp(
   const server = startServer(network, ports.server, randomBytes(32).toString('hex'))
   stops.push(() => server.stop())
   await server.ready(READY_MS)
-  await gallery.bringToLife(server)
+  const isRead = await gallery.bringToLife(server)
   keepAlive(gallery, server, around, stops)
   const list = await servePage(gallery, server.url, ports.list)
   stops.push(() => list.stop())
-  const isRead = await allRead(gallery, server.url)
   const accounts = [...new Set(gallery.scenes.map(scene => scene.as))].flatMap(as => (as === 'nobody' ? [] : [gallery.cast[as]]))
   around.say(words.welcome(list.url, gallery.scenes.length, accounts))
   if (!isRead) around.say(words.late)
