@@ -62,6 +62,8 @@ export interface Indexer {
   start(): void
   stop(): Promise<void>
   status(): IndexerStatus
+  /** How far the index is behind the network, in milliseconds. */
+  behindMs(): number
   /** Indexes a write of this server's at once; its echo from the stream changes nothing. Settles when it can be read. */
   indexOwnWrite(write: OwnWrite): Promise<void>
   /** Tells of each repository whose answers may have changed, once per batch. Gives the function that ends it. */
@@ -130,6 +132,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
       await Promise.all([running?.stream.stop(), running?.backfill.stop(), running?.git.stop()])
       await ingest.stop()
     },
+    behindMs: () => parts?.stream.status().behindMs ?? 0,
     status() {
       const stream = parts?.stream.status() ?? { connected: false, connectedBefore: false, behindMs: 0, connections: 0, garbage: 0 }
       return {

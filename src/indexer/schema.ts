@@ -195,6 +195,8 @@ export interface TipFactsTable {
   workflows: string
   /** Counts the times that the branch was moved other than forward. */
   line: number
+  /** JSON of what the queue settings there ask for, or why that cannot be read; null where nobody looked. */
+  settings: string | null
 }
 
 /** Whether a branch contains a commit that a merged state names (STA-5). What is contained stays so until the line changes. */

@@ -33,6 +33,8 @@ export interface Asking {
   lastSeen?: ReadonlyMap<string, LastSeen> | undefined
   /** How long nothing may land or be turned away, in milliseconds, before a queue that is not empty counts as stalled; absent where nobody judges that. */
   stallAfter?: number | undefined
+  /** How far this server is behind the network, in milliseconds; absent where nobody knows. */
+  behind?: number | undefined
   /** Absent where no server stands between, and nothing is said of delegation. */
   gateway?: GatewayFacts | undefined
   /** Of a branch by its name: how its last batches went; absent where nobody kept that, and nothing is estimated. */

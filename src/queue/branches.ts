@@ -36,7 +36,8 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
     const pulls = byBranch.get(branch) ?? []
     const generation = ref?.generation ?? 0
     const checks = ctx.checks.ofBatches.get(branch) ?? []
-    const workflows = factsAtTip(ctx.facts, branch, ref?.commit)?.workflows
+    const atTip = factsAtTip(ctx.facts, branch, ref?.commit)
+    const workflows = atTip?.workflows
     const batches = { branch, tip: ref?.commit, generation, checks, pulls: ctx.pulls, roles: ctx.roles, lander: ctx.lander }
     const every = readEveryBatch(batches)
     const queue = inOrder(pulls, pull => pull.entry?.record)
@@ -54,6 +55,7 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
       halving: readHalving({ tip: ref?.commit, queue }, every, ctx.pulls),
       ejected: inOrder(pulls, pull => pull.ejection).reverse(),
       landed: readLanded({ branch, pulls: new Map(pulls.map(pull => [pull.pull.uri, pull])), checks }),
+      settings: atTip?.settings,
       unchecked: workflows === undefined ? undefined : workflows.length === 0,
     })
   }

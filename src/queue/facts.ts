@@ -62,12 +62,26 @@ export interface MergeFault extends GitFault {
   head: string
 }
 
+export type AskedSettings =
+  | {
+      ok: true
+      settings: {
+        batch?: number | undefined
+        depth?: number | undefined
+        wait?: number | undefined
+        timeout?: number | undefined
+      }
+    }
+  | { ok: false; message: string }
+
 /** What stands at a branch's tip. */
 export interface TipFacts {
   branch: string
   tip: string
   /** Paths of the workflow files there (ADM-11). */
   workflows: readonly string[]
+  /** What the queue settings there ask for (STW-8), `wait` and `timeout` in seconds, or why they cannot be read. */
+  settings?: AskedSettings | undefined
   /** Of commits that `merged` states name: whether the branch contains them, as read at this tip (STA-5, HON-8). */
   contains: ReadonlyMap<string, boolean>
 }

@@ -2,27 +2,34 @@
 import type { Asking } from './asking.ts'
 import { lackingSince, lacksDelegation } from './delegated.ts'
 import { fillsFor } from './filling.ts'
+import { healthNotes } from './health-notes.ts'
 import { landerLife } from './lander-life.ts'
-import { millis } from './runs.ts'
+import { millis, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
 import type { BranchView, RepositoryView } from './view.ts'
+import type { HealthNote } from './words/health-notes.ts'
 import { type HealthParts, type HealthWords, healthWords } from './words/health.ts'
 import { healthLabels, type Label } from './words/labels.ts'
+import { noVerdictSaid } from './words/runner.ts'
 
 /** So many drops without a landing, within so many milliseconds, are churn. */
 const CHURN = 3
 const CHURN_WITHIN = 60 * 60_000
+/** A server so many milliseconds behind the network says so. */
+const BEHIND = 60_000
 
 export interface Health extends HealthWords {
   label: Label
   /** In milliseconds since 1970. */
   since?: number | undefined
+  /** What is said beside it. */
+  notes: readonly HealthNote[]
 }
 
-/** No runners, never a lander, no lander, not delegated, stalled, churning, unchecked; then what is going on. */
+/** No runners, never a lander, no lander, not delegated, stalled, churning, unchecked, winding down, in trouble, catching up; then what is going on. */
 export function queueHealth(view: RepositoryView, branch: BranchView, asking: Asking): Health {
   const { parts, since } = first(view, branch, asking)
-  return { ...healthWords(parts), label: healthLabels[parts.kind], since }
+  return { ...healthWords(parts), label: healthLabels[parts.kind], since, notes: healthNotes(view, branch, asking) }
 }
 
 function first(view: RepositoryView, branch: BranchView, asking: Asking): { parts: HealthParts; since?: number | undefined } {
@@ -51,7 +58,26 @@ function first(view: RepositoryView, branch: BranchView, asking: Asking): { part
   if (branch.unchecked === true) return { parts: { kind: 'unchecked', branch: branch.branch } }
   if (view.lander?.record?.value.stoppedAt !== undefined)
     return { parts: { kind: 'stopping', lander: did, busy: branch.batches.length > 0 } }
+  const trouble = troubleOf(branch)
+  if (trouble !== undefined) return { parts: { kind: 'trouble', ...trouble, lander: did }, since: trouble.at }
+  if ((asking.behind ?? 0) >= BEHIND) return { parts: { kind: 'behind', by: asking.behind ?? 0 } }
   return going(view, branch, asking, did)
+}
+
+/** FAI-8: the last batch of what is queued ended without a verdict, and nothing has been built since. */
+function troubleOf(branch: BranchView): { size: number; at: number; said: string } | undefined {
+  const last = branch.every?.[0]
+  if (last === undefined || branch.batches.length > 0 || (last.state !== 'failed' && last.state !== 'cancelled')) return undefined
+  const runs = last.checks.map(({ value }) => ({ workflow: value.workflow, state: runState(value), verdict: value.verdict }))
+  const silent = runs.filter(({ state }) => state === 'no-verdict')
+  const waits = new Set(branch.queue.map(({ pull }) => pull.uri))
+  if (silent.length === 0 || runs.some(({ state }) => state === 'failed') || !last.members.some(({ pull }) => waits.has(pull))) return undefined
+  const ends = last.checks.map(({ value }) => millis(value.finishedAt) ?? last.since)
+  return { size: last.members.length, at: Math.max(last.since, ...ends), said: capital(noVerdictSaid(silent)) }
+}
+
+function capital(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1)
 }
 
 /** Since when nothing has landed or been turned away although something is queued and the lander runs; undefined while that is not long (STA-4). */

@@ -1,5 +1,6 @@
 /** What the fold of a repository's facts gives: who may what, where each pull stands, what each branch's queue is. */
 import type {
+  AskedSettings,
   CheckRecord,
   DecisionRecord,
   GitFault,
@@ -139,6 +140,8 @@ export interface BranchView {
   /** Turned away and still out, newest first. */
   ejected: readonly PullView[]
   landed: readonly LandedBatch[]
+  /** What the queue settings at its tip ask for (STW-8); absent while the tip has not been looked at. */
+  settings?: AskedSettings | undefined
   /** ADM-11: true when no workflow file stands at the tip; absent while the tip has not been looked at. */
   unchecked?: boolean | undefined
 }

@@ -310,7 +310,7 @@ test('FAI-5 FAI-8 nothing is said of halves where none are looked for', () => {
   }
   assert.equal(health(failing(2).history).kind, 'halving')
   assert.equal(health(failing(1).history).kind, 'waiting', 'one alone')
-  assert.equal(health(failing(2, { status: 'error', verdict: 'disk' }).history).kind, 'waiting', 'no verdict')
+  assert.equal(health(failing(2, { status: 'error', verdict: 'disk' }).history).kind, 'trouble', 'no verdict')
   const moved = failing(2)
   moved.history.refsOf(alice, 'orchard', { main: commit(0xfff) })
   assert.equal(health(moved.history).kind, 'waiting', 'somebody pushed')

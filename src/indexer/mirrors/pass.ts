@@ -1,7 +1,8 @@
 import { mergeOnto } from '../../git/merge.ts'
 import type { Mirror } from '../../git/mirror.ts'
-import { isAncestor, workflowsAt } from '../../git/tip.ts'
+import { fileAt, isAncestor, workflowsAt } from '../../git/tip.ts'
 import type { RefsRecord, Stored } from '../../queue/facts.ts'
+import { type QueueSettingsRead, queueSettingsFile, readQueueSettings } from '../../workflows/queue-settings.ts'
 import { mayPass } from '../read/git-facts.ts'
 import { oneOf } from '../read/json-list.ts'
 import type { TipFactsTable } from '../schema.ts'
@@ -27,6 +28,8 @@ export interface Refused {
 
 /** Merges after which the repository's pages are told. */
 const TOLD_EVERY = 10
+/** Bytes of the settings' file. */
+const MOST_SETTINGS = 64 * 2 ** 10
 
 /** What a look left to be done. */
 export interface Looked {
@@ -147,14 +150,22 @@ async function tipFacts(
   mirror: Mirror,
 ): Promise<{ row: TipFactsTable; fresh: boolean } | undefined> {
   const before = tipRow(ctx.index, repo, branch)
-  if (before?.tip === tip) return { row: before, fresh: false }
+  if (before?.tip === tip && before.settings !== null) return { row: before, fresh: false }
   const found = await workflowsAt(mirror, tip)
   if (!found.ok) return undefined
   const forward = before === undefined ? undefined : await isAncestor(mirror, before.tip, tip)
-  const line = (before?.line ?? 0) + (forward?.ok && forward.ancestor ? 0 : 1)
-  const row = { repo, branch, tip, workflows: JSON.stringify(found.workflows), line }
+  const settings = await settingsAt(mirror, tip)
+  const line = before?.tip === tip ? before.line : (before?.line ?? 0) + (forward?.ok && forward.ancestor ? 0 : 1)
+  const row = { repo, branch, tip, workflows: JSON.stringify(found.workflows), line, settings: JSON.stringify(settings) }
   writeTip(ctx.index, row)
   return { row, fresh: true }
+}
+
+/** What the queue settings at a tip ask for (STW-11): nothing where there is no such file. */
+async function settingsAt(mirror: Mirror, tip: string): Promise<QueueSettingsRead> {
+  const file = await fileAt(mirror, tip, queueSettingsFile, MOST_SETTINGS)
+  if (!file.ok) return { ok: false, message: file.message.replace(/\.$/, '') }
+  return file.bytes === undefined ? { ok: true, settings: {} } : readQueueSettings(file.bytes)
 }
 
 /** Of these commits those of which it is not known, for the branch as it is, whether it contains them. */

@@ -1,4 +1,5 @@
 /** What the mirrors found out, as the rules take it. */
+import { z } from 'zod'
 import type { GitFault, MergeFault, MergeResult, RefsRecord, Stored, TipFacts } from '../../queue/facts.ts'
 import type { IndexDatabase } from '../database.ts'
 import { repoParts } from '../validate/addresses.ts'
@@ -101,12 +102,27 @@ export function tipsOf(index: IndexDatabase, repo: string, commits: ReadonlySet<
     index.db.selectFrom('commit_on_branch').selectAll().where('repo', '=', repo).where('commit_id', 'in', oneOf(commits)),
   )
   return new Map(
-    tips.map(({ branch, tip, line, workflows }) => {
+    tips.map(({ branch, tip, line, workflows, settings }) => {
       const here = known.filter(row => row.branch === branch && row.line === line && (row.there === 1 || row.tip === tip))
       const contains = new Map(here.map(row => [row.commit_id, row.there === 1]))
-      return [branch, { branch, tip, workflows: textList(workflows), contains }]
+      return [
+        branch,
+        { branch, tip, workflows: textList(workflows), contains, settings: settings === null ? undefined : readSettings(settings) },
+      ]
     }),
   )
+}
+
+const settingsShape = z.union([
+  z.object({
+    ok: z.literal(true),
+    settings: z.object({ batch: z.int(), depth: z.int(), wait: z.number(), timeout: z.number() }).partial(),
+  }),
+  z.object({ ok: z.literal(false), message: z.string() }),
+])
+
+function readSettings(json: string): TipFacts['settings'] {
+  return settingsShape.safeParse(JSON.parse(json)).data
 }
 
 function textList(json: string): string[] {

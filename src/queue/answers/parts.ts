@@ -137,6 +137,10 @@ export function healthView<W>(health: Health, voice: Voice<W>) {
     says: voice(health.says),
     advice: health.advice === undefined ? undefined : voice(health.advice),
     since: toDatetime(health.since),
+    notes:
+      health.notes.length === 0
+        ? undefined
+        : health.notes.map(({ kind, bold, says, advice }) => ({ kind, bold, says: voice(says), advice: advice && voice(advice) })),
   }
 }
 

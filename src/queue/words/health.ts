@@ -28,6 +28,10 @@ export type HealthParts =
   | { kind: 'unchecked'; branch: string; commit?: string | undefined; since?: number | undefined }
   /** `busy`: it still has a batch in flight. */
   | { kind: 'stopping'; lander: string; busy: boolean }
+  /** FAI-8: the last batch ended without a verdict; `said` is why, a sentence. */
+  | { kind: 'trouble'; size: number; at: number; said: string; lander: string }
+  /** This server behind the network, in milliseconds. */
+  | { kind: 'behind'; by: number }
 
 export interface HealthWords {
   kind: HealthKind
@@ -136,6 +140,14 @@ export function healthWords(parts: HealthParts): HealthWords {
           : say`${who(parts.lander)} was stopped, so nothing lands here for now.`,
         say`What is queued keeps its place until a runner is back.`,
       )
+    case 'trouble':
+      return line(
+        'The runner’s trouble:',
+        say`a batch of ${parts.size} ended without a verdict ${ago(parts.at)}. ${parts.said}`,
+        say`No pull is blamed, and all keep their places: ${who(parts.lander)} builds it again after a while.`,
+      )
+    case 'behind':
+      return line('Catching up:', say`this server is ${span(parts.by)} behind the network, so what you see may be older than it looks.`)
   }
 }
 

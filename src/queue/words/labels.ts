@@ -80,6 +80,8 @@ export type HealthKind =
   | 'no-runners'
   | 'unchecked'
   | 'stopping'
+  | 'trouble'
+  | 'behind'
 
 const healthy = label('Healthy', 'check-circle', 'success')
 const stalled = label('Stalled', 'alert', 'danger')
@@ -99,6 +101,8 @@ export const healthLabels: Readonly<Record<HealthKind, Label>> = {
   'no-runners': label('Merged by hand', 'person', 'neutral'),
   unchecked: label('Unchecked', 'alert', 'attention'),
   stopping: label('Stopped', 'alert', 'attention'),
+  trouble: label('Trouble', 'alert', 'attention'),
+  behind: label('Catching up', 'sync', 'neutral'),
 }
 
 /** Of settings and the audit log. */

@@ -96,5 +96,6 @@ export function answerContext(ctx: PageContext, at: Located, caller: string | un
   const history = (branch: string) => historyOf(ctx.database, repo, branch)
   const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
   const { stallAfterMs: stallAfter } = ctx.config
-  return { now, caller, names: at.names, version: at.version, gateway, lastSeen, stallAfter, history, figures }
+  const behind = ctx.indexer.behindMs()
+  return { now, caller, names: at.names, version: at.version, gateway, lastSeen, stallAfter, behind, history, figures }
 }

@@ -54,7 +54,8 @@ export function answerContext(ctx: Context, { view, version }: VersionedView, ca
   const history = (branch: string) => historyOf(ctx.database, repo, branch)
   const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
   const { stallAfterMs: stallAfter } = ctx.config
-  return { now, caller, names: namesOf(ctx.database, view), version, gateway, lastSeen, stallAfter, history, figures }
+  const behind = ctx.indexer.behindMs()
+  return { now, caller, names: namesOf(ctx.database, view), version, gateway, lastSeen, stallAfter, behind, history, figures }
 }
 
 /** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */

@@ -54,6 +54,8 @@ export interface HealthWords {
   says: Words
   advice?: Words | undefined
   since?: Instant | undefined
+  /** What is said beside it. */
+  notes?: readonly { kind: string; bold: string; says: Words; advice?: Words | undefined }[] | undefined
 }
 
 /** Who lands (`#landerView` fits). */

@@ -226,6 +226,8 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
 }
 
 export const healths: Samples<words.HealthKind, words.HealthParts> = {
+  trouble: [{ kind: 'trouble', size: 3, at: earlier(4), said: 'Test lost its executor.', lander: runner }],
+  behind: [{ kind: 'behind', by: 3 * MINUTE }],
   busy: [{ kind: 'busy', waiting: 7, size: 3, since: earlier(4), ahead: 2, lastLanding: earlier(5) }],
   checking: [
     { kind: 'checking', waiting: 5, size: 3, since: earlier(4), lastLanding: earlier(12) },

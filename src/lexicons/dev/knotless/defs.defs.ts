@@ -886,7 +886,7 @@ type HealthView = { $type?: "dev.knotless.defs#healthView";
   /**
    * Which.
    */
-  "kind":"busy" | "checking" | "filling" | "idle" | "halving" | "no-lander" | "never-lander" | "stall" | "churn" | "not-delegated" | "no-runners" | "unchecked" | "stopping" | "waiting" | l.UnknownString;
+  "kind":"busy" | "checking" | "filling" | "idle" | "halving" | "no-lander" | "never-lander" | "stall" | "churn" | "not-delegated" | "no-runners" | "unchecked" | "stopping" | "waiting" | "trouble" | "behind" | l.UnknownString;
 
   /**
    * Its tone.
@@ -926,7 +926,7 @@ type HealthView = { $type?: "dev.knotless.defs#healthView";
 export type { HealthView };
 
 /** How a queue does, in words (STA-4). */
-const healthView = /*#__PURE__*/ l.typedObject<HealthView>($nsid, "healthView", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["busy","checking","filling","idle","halving","no-lander","never-lander","stall","churn","not-delegated","no-runners","unchecked","stopping","waiting"]}>({"maxLength":64}),"tone":/*#__PURE__*/ l.string({"maxLength":16}),"label":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"bold":/*#__PURE__*/ l.string({"maxLength":200}),"says":/*#__PURE__*/ l.string({"maxLength":4000}),"advice":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":4000})),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"notes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<NoteView>((() => noteView) as any), {"maxLength":20}))}));
+const healthView = /*#__PURE__*/ l.typedObject<HealthView>($nsid, "healthView", /*#__PURE__*/ l.object({"kind":/*#__PURE__*/ l.string<{"maxLength":64,"knownValues":["busy","checking","filling","idle","halving","no-lander","never-lander","stall","churn","not-delegated","no-runners","unchecked","stopping","waiting","trouble","behind"]}>({"maxLength":64}),"tone":/*#__PURE__*/ l.string({"maxLength":16}),"label":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"bold":/*#__PURE__*/ l.string({"maxLength":200}),"says":/*#__PURE__*/ l.string({"maxLength":4000}),"advice":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":4000})),"since":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"format":"datetime"})),"notes":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.array(/*#__PURE__*/ l.ref<NoteView>((() => noteView) as any), {"maxLength":20}))}));
 
 export { healthView };
 
@@ -1106,12 +1106,22 @@ type Preflight = { $type?: "dev.knotless.defs#preflight";
   /**
    * The name of a workflow.
    */
-  "name":string };
+  "name":string;
+
+  /**
+   * Where its run stands.
+   */
+  "status"?:string | undefined;
+
+  /**
+   * Why an error gave no verdict.
+   */
+  "verdict"?:string | undefined };
 
 export type { Preflight };
 
 /** A workflow. */
-const preflight = /*#__PURE__*/ l.typedObject<Preflight>($nsid, "preflight", /*#__PURE__*/ l.object({"name":/*#__PURE__*/ l.string({"maxLength":255})}));
+const preflight = /*#__PURE__*/ l.typedObject<Preflight>($nsid, "preflight", /*#__PURE__*/ l.object({"name":/*#__PURE__*/ l.string({"maxLength":255}),"status":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64})),"verdict":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.string({"maxLength":64}))}));
 
 export { preflight };
 
