@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME…] [--json]`: measures each figure beside its peer in one run. Names: build, gateway, idle, ingest, landing, latency, live, pages, runner, start. `--json` prints one line
+ * `npm run bench [-- NAME…] [--json]`: measures each figure beside its peer in one run. Names: build, gateway, idle, ingest, landing, latency, live, pages, runner, start, weight. `--json` prints one line
  * per figure; else a table, which also goes to bench/results.md with the command that made it. Exits 1 when a bound does not hold.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -18,6 +18,7 @@ const benches: Readonly<Record<string, () => Promise<Figure[]>>> = {
   pages: async () => (await import('./pages.ts')).benchPages(),
   runner: async () => (await import('./runner.ts')).benchRunner(),
   start: async () => (await import('./start.ts')).benchStart(),
+  weight: async () => (await import('./weight.ts')).benchWeight(),
 }
 
 const { values, positionals, usage } = asked()
