@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { loadPastFacts } from '../../src/indexer/read.ts'
 import { dev } from '../../src/lexicons/index.ts'
 import { hostile } from '../views/sample.ts'
 import { madeUp, type Orchard, plantOrchard } from './orchard.ts'
@@ -26,6 +27,23 @@ async function get(path: string, headers: Record<string, string> = {}) {
   return { status: answer.status, headers: answer.headers, text: await answer.text() }
 }
 
+const elements = new Set([
+  'feed',
+  'id',
+  'title',
+  'updated',
+  'author',
+  'name',
+  'link',
+  'entry',
+  'summary',
+  'svg',
+  'rect',
+  'path',
+  'g',
+  'text',
+])
+
 /** Throws at the first thing that XML may not be. */
 function assertXml(text: string): void {
   assert.match(text, /^<\?xml version="1\.0" encoding="utf-8"\?>\n/)
@@ -36,6 +54,7 @@ function assertXml(text: string): void {
   const rest = text
     .replace(/^<\?xml[^>]*\?>\s*/, '')
     .replace(/<(\/?)([a-z]+)((?: [a-z]+="[^"<]*")*)(\/?)>/g, (_, end: string, name: string, _more: string, alone: string) => {
+      assert(elements.has(name), `an element ${name}`)
       if (end !== '') assert.equal(open.pop(), name)
       else if (alone === '') open.push(name)
       return ''
@@ -130,12 +149,35 @@ test('whatever people wrote, the feed stays XML, and it is bounded', async () =>
     })
     await eject(pull, `${title.slice(0, 900)} failed. ]]> & <b>`)
   }
+  const written = await get('/alice.test/orchard/atom/main')
+  assertXml(written.text)
+  assert(entriesOf(written.text).length > Object.keys(hostile).length)
   const [first = ''] = orchard.pulls
   for (let n = 0; n < 60; n++) await eject(first, 'test failed')
   const { text } = await get('/alice.test/orchard/atom/main')
   assertXml(text)
-  assert.equal(entriesOf(text).length, 50)
+  const times = entriesOf(text).flatMap(entry => partsOf(entry, 'updated'))
+  assert.equal(times.length, 50)
+  assert.deepEqual(times, times.toSorted().toReversed(), 'newest first')
   assert(Buffer.byteLength(text) < 200_000)
+})
+
+test('what happens on other branches crowds nothing out', async () => {
+  const idle = await orchard.write(author, 'dev.knotless.pull', orchard.key(), {
+    repo: orchard.repo,
+    branch: 'idle',
+    head: { repo: orchard.repo, branch: 'topic-1' },
+    title: 'Onto idle',
+  })
+  await eject(idle, 'test failed')
+  const [first = ''] = orchard.pulls
+  await eject(first, 'test failed')
+  const loaded = loadPastFacts(server.context.database, orchard.repo, { branch: 'idle', most: 1 })
+  assert.deepEqual(
+    loaded?.facts.pulls.map(pull => pull.uri),
+    [idle],
+  )
+  assert.deepEqual(partsOf((await get('/alice.test/orchard/atom/idle')).text, 'title').slice(1), ['Ejected: Onto idle'])
 })
 
 test('what did not change is a 304 for those who have it; a branch that is not there is a 404', async () => {

@@ -96,7 +96,10 @@ test('the page of help says what every label means, and is at the end of every p
 })
 
 test('the list of repositories shows those of one’s own whose queue needs a look', async () => {
+  // What is merged by hand needs nobody.
+  await orchard.write(owner, 'dev.knotless.repo', 'bare', { defaultBranch: 'main', collaborators: [], runners: [] })
   const mine = await get('/', owner)
+  assert.match(mine.says, /alice\.test\/bare .*Merged by hand/)
   assert.match(mine.says, /Need a look · 2/)
   const ill = await get('/?ill=1', owner)
   assert.match(ill.main, /<a href="\/\?ill=1" aria-current="page">/)
@@ -139,7 +142,7 @@ test('a page that is not there leads to what its address begins with', async () 
   assert.match(inside.main, /<a href="\/alice\.test\/orchard\/queue\/main">its queue<\/a>/)
   assert.match((await get('/alice.test/orchard/queue/pear')).main, /Pulls of/)
   const owned = await get('/alice.test/pear')
-  assert.match(owned.says, /There is no repository alice\.test\/pear here\. .*Known of alice\.test : almanac , crowd , orchard/)
+  assert.match(owned.says, /There is no repository alice\.test\/pear here\. .*Known of alice\.test : almanac , bare , crowd , orchard/)
   for (const path of ['/nobody.test/pear', '/carol.test/pear', '/%00/%0a', '/alice.test/%00']) {
     const { status, main } = await get(path)
     assert.equal(status, 404, path)
