@@ -25,12 +25,14 @@ export interface Diff {
   base: string
   /** At most 300. */
   files: DiffFile[]
+  /** Files after those by their names alone, at most 1,000. */
+  others: { path: string; oldPath?: string }[]
   /** Of all files, listed or not; lines only of those that were counted: `exact` says whether all were. */
   totals: { files: number; additions: number; deletions: number; exact: boolean }
 }
 
 /** Bounds of a diff: files listed, lines and bytes of hunks shown per file and of all files together, bytes of a line. */
-const bounds = { files: 300, lines: 400, bytes: 256 * 1024, lineBytes: 2000, allLines: 10_000, allBytes: 2 ** 19 } as const
+const bounds = { files: 300, names: 1000, lines: 400, bytes: 256 * 1024, lineBytes: 2000, allLines: 10_000, allBytes: 2 ** 19 } as const
 /** The same when a person asked for these files. */
 const onlyBounds = { ...bounds, files: 10, lines: 20_000, bytes: 4 * 2 ** 20, allLines: 20_000, allBytes: 4 * 2 ** 20 } as const
 /** A file over this has no lines compared. */
@@ -39,8 +41,9 @@ const bigFile = 4 * 2 ** 20
 /** What `head` changes against `base`, both there; within bounds whatever it is. `paths`: only these, with larger bounds per file. */
 export async function diffBetween(place: ObjectsPlace, base: string, head: string, paths?: readonly string[]): Promise<Diff | GitRefusal> {
   const most = paths === undefined ? bounds : onlyBounds
-  const listed = await changedFiles(place, base, head, { most: most.files, paths })
-  if (!listed.ok) return listed
+  const all = await changedFiles(place, base, head, { most: most.files + most.names, paths })
+  if (!all.ok) return all
+  const listed = { ...all, files: all.files.slice(0, most.files) }
   const { sections, enough } = await readPatch(place, base, head, listed, most, paths)
   const files = listed.files.map((file, at) => diffFile(file, sections[at], at >= enough))
   await markLarge(place, files, listed.files)
@@ -51,7 +54,8 @@ export async function diffBetween(place: ObjectsPlace, base: string, head: strin
     deletions: files.reduce((sum, file) => sum + file.deletions, 0),
     exact: counted && files.every(file => file.folded !== 'large' || file.additions + file.deletions > 0),
   }
-  return { ok: true, base, files, totals }
+  const others = all.files.slice(most.files).map(({ path, oldPath }) => (oldPath === undefined ? { path } : { path, oldPath }))
+  return { ok: true, base, files, others, totals }
 }
 
 /**

@@ -13,7 +13,7 @@ import { requeueWords } from '../queue/words/steward.ts'
 import { plainLine } from './ansi.ts'
 import { type Asset, assetUrl } from './assets.ts'
 import { boxAct, boxCommands, boxIconOf, boxPlace, boxRuns, inFlight, mergesNow, namesRunner } from './boxes.ts'
-import { diffBlock, foldedWhy } from './diffs.ts'
+import { diffBlock, foldedWhy, isAskable } from './diffs.ts'
 import { Html, html } from './html.ts'
 import * as labels from './labels.ts'
 import { logBlock } from './logs.ts'
@@ -108,6 +108,11 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     mergeNow: mergeNowWords(),
     inFlight,
     foldedWhy,
+    isAskable,
+    /** The same page with one file's diff alone, by its names now and before. */
+    fileHref: (file: { path: string; oldPath?: string | undefined }) =>
+      `${paths.withQuery(here, { file: file.path, was: file.oldPath })}#h-files`,
+    allFilesHref: `${paths.withQuery(here, { file: undefined, was: undefined })}#h-files`,
     unnamedLander: unnamedLanderWords,
     notIsolated: notIsolatedWords,
     unanswered: liveWords({ key: 'unanswered' }),

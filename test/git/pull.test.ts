@@ -235,6 +235,7 @@ test('of many files 300 are listed and all are counted; of many lines the first 
   const names = Array.from({ length: 350 }, (_, n) => `f${String(n).padStart(3, '0')}`)
   const diff = await diffFor(t, { x: '1' }, Object.fromEntries(names.map(name => [name, 'same\n'])))
   assert.equal(diff.files.length, 300)
+  assert.deepEqual([diff.others.length, diff.others[0]?.path], [51, 'f300'], 'those after it by name')
   assert.deepEqual([diff.totals.files, diff.totals.exact], [351, false])
   const body = Array.from({ length: 399 }, (_, n) => `${n}\n`).join('')
   const long = await diffFor(t, { x: '1' }, { x: '1', ...Object.fromEntries(names.slice(0, 60).map(name => [name, body])) })

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
+import { refsAccount } from '../../src/devnet/refs-account.ts'
 import { type Samples, seedPeople, seedSamples } from '../../src/devnet/seed.ts'
 import type { People } from '../../src/devnet/seed-repo.ts'
+import { pushRefs } from '../../src/git/push.ts'
 import { recordAt } from '../../src/indexer/read.ts'
 import { tidAt } from '../../src/queue/tid.ts'
+import { commit, git, newRepo } from '../git/support.ts'
 import { until } from '../support/until.ts'
 import { logIn, openSignIn } from './log-in.ts'
 import { type Served, serve } from './serve.ts'
@@ -256,4 +259,53 @@ test('each line of the timeline leads to the record that says so, verbatim and w
   for (const wrong of ['/at/x/y/z', `/at/${carol.did}/dev.knotless.queue/3aaaaaaaaaaaa`, `/at/${carol.did}/app.bsky.feed.post/x`]) {
     assert.equal((await fetch(server.url + wrong)).status, 404, wrong)
   }
+})
+
+test('a diff with a line of 5 MB, bytes that are no text, thousands of lines and files, and text that is not what it seems', async t => {
+  const { carol } = people
+  const dir = newRepo(t)
+  const files = { 'a.txt': 'one\n' }
+  commit(dir, 'main', files)
+  git(dir, ['branch', 'topic', 'main'])
+  const changed: Parameters<typeof commit>[2] = {
+    ...files,
+    'a-line.txt': `${'x'.repeat(5 * 2 ** 20)}\n`,
+    'a-long.txt': `${'y'.repeat(3 * 2 ** 20)}\n`,
+    'b-bytes.bin': '\0\u0001\0',
+    'b-lines.txt': 'line\n'.repeat(3000),
+    'c-seems.ts': 'if (admin) { \u202e } \u2066// begin\u2069\n',
+  }
+  for (let n = 0; n < 1_400; n++) changed[`many/${String(n).padStart(4, '0')}`] = '\n'
+  commit(dir, 'topic', changed)
+  await carol.put('dev.knotless.repo', 'wide', { defaultBranch: 'main', collaborators: [], runners: [], createdAt: now() })
+  const refs = refsAccount(carol, 'wide')
+  const updates = ['main', 'topic'].map(branch => ({
+    name: `refs/heads/${branch}`,
+    commit: git(dir, ['rev-parse', `refs/heads/${branch}`]),
+  }))
+  assert.ok((await pushRefs({ gitDir: dir, account: refs, repo: refs.repo, updates, now: () => new Date() })).ok)
+  const fields = { repo: refs.repo, branch: 'main', head: { repo: refs.repo, branch: 'topic' }, title: 'Wide', createdAt: now() }
+  const { uri } = await carol.create('dev.knotless.pull', fields, tidAt(++lastKey))
+  const path = `${server.url}/carol.test/wide/pulls/${carol.did}/${uri.split('/').at(-1)}`
+  const page = await until(async () => {
+    const answer = await fetch(path)
+    const text = answer.status === 200 ? await answer.text() : ''
+    return text.includes('a-line.txt') && text
+  })
+  assert.ok(page.length < 2_000_000, `${page.length} characters`)
+  const section = (name: string) =>
+    plain(new RegExp(`<details class="file sheet"[^>]*>\\s*<summary><span><bdi>${name}[\\s\\S]*?</details>`).exec(page)?.[0] ?? '')
+  assert.match(section('a-line\\.txt'), /Too much changed here to be shown\. Show them/)
+  assert.match(section('a-long\\.txt'), /y{1900,2000}…/)
+  assert.match(section('b-bytes\\.bin'), /These bytes are no text\.$|These bytes are no text\. /)
+  assert.match(section('b-lines\\.txt'), /\+3,000 −0 3,000 changed lines are not shown\. Show them/)
+  assert.match(section('c-seems\\.ts'), /if \(admin\) \{ \[U\+202E\] \} \[U\+2066\] \/\/ begin \[U\+2069\]/)
+  assert.match(plain(page), /Files changed 1,405 files, over \+/)
+  assert.match(plain(page), /1,000 more files many\/0295 [\s\S]*105 more files not listed/)
+  const href = /href="([^"]+\?file=b-lines\.txt[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  const alone = await (await fetch(new URL(href, server.url))).text()
+  assert.match(plain(alone), /Files changed 1 file, \+3,000 −0 Only b-lines\.txt is shown\. Show all files/)
+  assert.equal(alone.match(/class="add"/g)?.length, 3000)
+  const none = await (await fetch(`${path}?file=nothing`)).text()
+  assert.match(plain(none), /This pull does not change it\./)
 })

@@ -12,6 +12,8 @@ export interface ChangesQuestion {
   head: string | undefined
   /** The commit that it landed as: what that changed is shown, since the head and its branch may be gone. */
   landed?: string | undefined
+  /** Only these files, with more of each; of a renamed one both names. */
+  only?: readonly string[] | undefined
 }
 
 /** Commits and diffs of pulls, by what they lie between. */
@@ -26,7 +28,7 @@ interface Read {
 }
 
 /** A question that can be answered. */
-type Between = { [name in 'target' | 'tip' | 'source' | 'head']: string } & Pick<ChangesQuestion, 'landed'>
+type Between = { [name in 'target' | 'tip' | 'source' | 'head']: string } & Pick<ChangesQuestion, 'landed' | 'only'>
 
 export interface ChangesOptions {
   /** Reads what lies between two commits. */
@@ -79,17 +81,17 @@ export function createChanges(mirrors: Mirrors, options: ChangesOptions = {}): C
   }
 
   return {
-    async of({ landed, ...between }) {
+    async of({ landed, only, ...between }) {
       const { target, source } = between
       const { tip, head } = landed === undefined ? between : { tip: landed, head: landed }
       if (tip === undefined || head === undefined) return { ok: false, says: changesWords.unread }
-      const key = `${target} ${tip} ${source} ${head} ${landed ?? ''}`
+      const key = JSON.stringify([target, tip, source, head, landed, only])
       const known = kept.get(key)
       if (known !== undefined) return known
       let asked = reading.get(key)
       if (asked === undefined) {
         if (waiting.length >= MOST_WAITING) return { ok: false, says: changesWords.slow }
-        asked = start(key, { target, tip, source, head, landed })
+        asked = start(key, { target, tip, source, head, landed, only })
         reading.set(key, asked)
       }
       return await within(asked, patienceMs)
@@ -109,27 +111,27 @@ async function within(asked: Promise<ChangesModel>, ms: number): Promise<Changes
   }
 }
 
-async function readBetween(mirrors: Mirrors, { target, tip: present, source, head, landed }: Between): Promise<Read> {
+async function readBetween(mirrors: Mirrors, { target, tip: present, source, head, landed, only }: Between): Promise<Read> {
   const mirror = await mirrors.of(target)
   const parent = landed === undefined ? undefined : await parentOf(mirror, landed)
   if (parent !== undefined && !parent.ok) return { model: { ok: false, says: changesWords.unread }, again: true }
   const tip = parent?.commit ?? present
   const between = { target: mirror, tip, source: landed === undefined ? await mirrors.of(source) : mirror, head }
-  const diff = await diffOf(between)
+  const diff = await diffOf(only === undefined ? between : { ...between, only })
   if (!diff.ok) {
     const isLasting = diff.code === 'too-large' || diff.code === 'unrelated'
     return { model: { ok: false, says: isLasting ? diff.message : changesWords.unread }, again: !isLasting }
   }
   const commits = await commitsOf({ ...between, limit: MOST_COMMITS })
   if (!commits.ok) return { model: { ok: false, says: changesWords.unread }, again: true }
-  const { files, totals } = diff
-  return { model: { ok: true, commits: commits.commits, moreCommits: commits.more, files, totals }, again: false }
+  const { files, others, totals } = diff
+  return { model: { ok: true, commits: commits.commits, moreCommits: commits.more, files, others, totals }, again: false }
 }
 
 /** About how many bytes what was read takes. */
 function sizeOf(model: ChangesModel): number {
   if (!model.ok) return 200
-  let bytes = model.commits.length * 300
+  let bytes = model.commits.length * 300 + (model.others?.length ?? 0) * 200
   for (const file of model.files) {
     bytes += 500
     for (const { lines } of file.hunks ?? []) for (const { text } of lines) bytes += 100 + text.length

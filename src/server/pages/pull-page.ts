@@ -46,6 +46,9 @@ interface Query {
   every?: number
   /** Runs were asked for again. */
   again?: string | undefined
+  /** The one file to show, and what it was called before. */
+  file?: string | undefined
+  was?: string | undefined
   /** What came of asking for the right to do so. */
   right?: string | undefined
   /** The change of the pull that a right was asked for. */
@@ -53,11 +56,14 @@ interface Query {
 }
 
 const word = { type: 'string', maxLength: 32 } as const
+const path = { type: 'string', minLength: 1, maxLength: 4_096 } as const
 const query = {
   type: 'object',
   properties: {
     ...haveQuery,
     every: { type: 'integer', minimum: 10, maximum: 3_600 },
+    file: path,
+    was: path,
     again: word,
     right: word,
     wants: word,
@@ -73,9 +79,9 @@ export function addPullPage(app: FastifyInstance, ctx: PageContext): void {
       if (sendKept(ctx, request, reply)) return reply
       const at = locatePull(ctx, request.params)
       if (at === undefined) return sendNoPull(ctx, request, reply)
-      const { have } = request.query
+      const { have, file, was } = request.query
       const tried = await cameBack(ctx, request, at, request.query)
-      const model = await pullModel(ctx, request, at, tried, have === undefined ? undefined : 'changed')
+      const model = await pullModel(ctx, request, at, tried, have === undefined ? { file, was } : 'changed')
       return sendLive(ctx, request, reply, 'pull', model, { have, of: { repo: at.row.uri, version: at.version } })
     },
   )
@@ -122,7 +128,7 @@ export async function pullModel(
   request: FastifyRequest,
   at: LocatedPull,
   tried: Tried = {},
-  part?: PageParts['pull'] | 'changed',
+  part: PageParts['pull'] | 'changed' | { file?: string | undefined; was?: string | undefined } = {},
 ): Promise<PullPage> {
   const { view, pull, head, names } = at
   const asking = answerContext(ctx, at, visitOf(request).session?.did)
@@ -130,7 +136,6 @@ export async function pullModel(
   const box = boxModel(view, pull, asking, tried)
   const standing = plain(row.standing.text, asking.now, names)
   const path = pathOf(at)
-  const branch = view.branches.get(pull.branch)
   const batch = batchOf(view, pull)
   const repoName = `${accountName(head.owner)}/${head.name}`
   return {
@@ -150,22 +155,30 @@ export async function pullModel(
     box,
     changing: changingModel(at, asking.caller, tried.right),
     batch: batch === undefined ? undefined : batchesOf(at, asking).find(other => other.tip === batch.tip),
-    changes:
-      part === undefined
-        ? await ctx.changes.of({
-            target: view.record.uri,
-            tip: branch?.tip,
-            source: pull.pull.value.head.repo,
-            head: pull.head,
-            landed: pull.mergedThere === true ? pull.stateRecord?.value.commit : undefined,
-          })
-        : noChanges,
+    changes: typeof part === 'string' ? noChanges : await changesOf(ctx, at, part),
     ...(landedWith(ctx, at, asking) ?? { checks: box.checks }),
     mayRerun: judgeRerun(view, pull.pull.uri, asking.caller).ok,
     again: tried.again,
     ...timelineOf(at, row.standing.text),
     news: pullNews(view, pull, asking.now),
   }
+}
+
+/** Its commits and files; of one file alone, more of that. */
+async function changesOf(
+  ctx: PageContext,
+  { view, pull }: LocatedPull,
+  { file, was }: { file?: string | undefined; was?: string | undefined },
+): Promise<PullPage['changes']> {
+  const changes = await ctx.changes.of({
+    target: view.record.uri,
+    tip: view.branches.get(pull.branch)?.tip,
+    source: pull.pull.value.head.repo,
+    head: pull.head,
+    landed: pull.mergedThere === true ? pull.stateRecord?.value.commit : undefined,
+    only: file === undefined ? undefined : [file, ...(was === undefined ? [] : [was])],
+  })
+  return changes.ok && file !== undefined ? { ...changes, only: file } : changes
 }
 
 /** What happened, and how things are now. */

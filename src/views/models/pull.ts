@@ -80,6 +80,10 @@ export type ChangesModel =
       commits: readonly CommitRow[]
       moreCommits: boolean
       files: readonly DiffFile[]
+      /** Files after those, by their names. */
+      others?: readonly { path: string; oldPath?: string | undefined }[] | undefined
+      /** Only this file is shown, as the reader asked. */
+      only?: string | undefined
       totals: { files: number; additions: number; deletions: number; exact: boolean }
     }
   | { ok: false; says: Words }
