@@ -7,7 +7,7 @@ import type { BatchState, BatchView, PullView } from './view.ts'
 import { type BatchEventParts, batchEventWords, type DroppedParts } from './words/batch.ts'
 import { readReason } from './words/ejection.ts'
 import type { Tone } from './words/labels.ts'
-import { type Phrase, say } from './words/phrase.ts'
+import { cutTitle, type Phrase, say } from './words/phrase.ts'
 import { readDrop } from './words/runner.ts'
 import { decisionWords } from './words/steward.ts'
 
@@ -56,6 +56,15 @@ export function runOfCheck(run: Run): StoryRun {
   }
 }
 
+/** Titles up to this many characters are said whole; one that is longer would hide what is said of it. */
+const LONGEST = 300
+
+/** A pull's title as sentences about a batch say it. */
+export function titleOf({ view }: Pick<Story['members'][number], 'view'>): string | undefined {
+  const title = view?.pull.value.title
+  return title === undefined || title.length <= LONGEST ? title : cutTitle(title)
+}
+
 /** When its last run ended; absent while one goes, or where none says. */
 export function endOf({ runs }: Pick<Story, 'runs'>): number | undefined {
   if (runs.some(run => run.state === 'queued' || run.state === 'running')) return undefined
@@ -96,7 +105,7 @@ export function droppedOf(story: Story, onBatch: boolean): DroppedParts {
   const since = story.since ?? 0
   const member = story.members.flatMap(each => {
     const ending = endingOf(each, since)
-    const title = each.view?.pull.value.title
+    const title = titleOf(each)
     if (ending === undefined || title === undefined || ending.at > until) return []
     return [{ title, pull: each.pull, did: ending.key === 'landed' ? ('merged' as const) : ending.key, at: ending.at }]
   })

@@ -117,6 +117,7 @@ test('failed tests come first, from the report, each with its line of the log an
   await file('queue:red', { report, finishedAt, retried, summary: 'Failed after 1 min, with exit code 1: npm test' }, [gzipSync(log)])
   const { text } = await page('queue:red')
   assert.match(text, /<b>Failed<\/b><bdi> after 1 min, with 1 of 2 tests\.<\/bdi>/)
+  assert.match(text, /<bdi>With exit code 1: npm test<\/bdi>/)
   assert.match(text, /1 test passed on a retry: keeps &lt;its&gt; number\./)
   assert.match(text, /<h3 class="long" dir="auto">opens &lt;an&gt; orchard<\/h3>/)
   assert.match(text, /<a href="#L2">from line 2<\/a>/)
@@ -124,6 +125,26 @@ test('failed tests come first, from the report, each with its line of the log an
   assert.match(text, /<span id="L3" class="bad">.+<span class="r"><b>expected 499 to be 500<\/b><\/span>/)
   assert.match(text, /<span id="L1" class="step">/)
   assert.ok(text.indexOf('id="failed"') < text.indexOf('id="log"'))
+})
+
+test('STW-10 what the steward decided on the ground of a run stands on its page; what a stranger decided does not', async () => {
+  const [pull = ''] = orchard.pulls
+  const uri = await file('pull:decided', { pull, status: 'failure' }, [gzipSync('x\n')])
+  const decision = {
+    repo: orchard.repo,
+    subject: pull,
+    ejection: uri,
+    head: tip,
+    verdict: 'requeue',
+    kind: 'flake',
+    evidence: [{ uri }],
+    attempt: 1,
+  }
+  await orchard.write(rigby.did, 'dev.knotless.decision', orchard.key(), { ...decision, entry: 'slow-socket' })
+  await orchard.write(mallory.did, 'dev.knotless.decision', orchard.key(), { ...decision, entry: 'forged' })
+  const { text } = await page('pull:decided')
+  assert.match(text, /<p class="decision long">.+ as a flake, 1 of 2 at this head\. .+<code>slow-socket<\/code>/)
+  assert.doesNotMatch(text, /forged/)
 })
 
 test('of a long log a failed test leads to the page that has its line', async () => {

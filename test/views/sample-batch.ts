@@ -14,6 +14,7 @@ export function batchPage(more: Partial<BatchPage> = {}): BatchPage {
     frame: frame({ title: 'Batch of 3, failed · main · alice.test/orchard', path }),
     repo: orchard,
     batch: { branch: 'main', base: commits.tip, tip: commits.batch, since: minutesAgo(88), isAhead: false },
+    form: 'clock',
     label: batchLabels.failed,
     says: batchWords({ state: 'failed', failed: ['test'], noVerdict: [], size: 3 }),
     more: halvedWords({ lander: runner.did, size: 3, landed: 2, ejected: [{ title, pull: uri(3) }], left: 0 }),

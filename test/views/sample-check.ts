@@ -88,6 +88,13 @@ export function checkPages(): Record<string, CheckPage> {
       says: hostile.attribute,
       more: hostile.long,
       tests: hostile.script,
+      decisions: [
+        {
+          label: { ...runLabels.failed, word: hostile.script },
+          says: hostile.attribute,
+          record: `at://${runner.did}/dev.knotless.decision/3k`,
+        },
+      ],
       failed: {
         of: 3,
         list: Object.values(hostile).map(text => ({ name: text, where: text, message: text, text, line: { n: 2, href: '#L2' } })),

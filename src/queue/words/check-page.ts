@@ -33,7 +33,7 @@ export function runResult({ state, filedAt, startedAt, finishedAt, cause, tests 
     case 'cancelled':
       return { bold, says: cause === undefined || cause === '' ? say`.` : say`: ${cause}` }
     default: {
-      const after = took === undefined ? '' : ` after ${took}`
+      const after = afterWords({ startedAt, finishedAt })
       const failed =
         tests === undefined || tests.failures === 0
           ? ''
@@ -41,6 +41,11 @@ export function runResult({ state, filedAt, startedAt, finishedAt, cause, tests 
       return { bold, says: say`${after}${failed}.` }
     }
   }
+}
+
+/** " after 9 min", as the summary of a run says it too; nothing where it is not known. */
+export function afterWords({ startedAt, finishedAt }: Pick<RunParts, 'startedAt' | 'finishedAt'>): string {
+  return startedAt === undefined || finishedAt === undefined ? '' : ` after ${span(finishedAt - startedAt)}`
 }
 
 function grouped(n: number): string {

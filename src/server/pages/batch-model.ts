@@ -1,6 +1,6 @@
 import type { AnswerContext } from '../../queue/answers/context.ts'
 import { batchParts as wordsOf } from '../../queue/answers/queue.ts'
-import { droppedOf, endingOf, endOf, type Story, type StoryRun, storyEvents } from '../../queue/batch-story.ts'
+import { droppedOf, endingOf, endOf, type Story, type StoryRun, storyEvents, titleOf } from '../../queue/batch-story.ts'
 import { inFlight } from '../../queue/batches.ts'
 import { standing } from '../../queue/standing.ts'
 import type { RepositoryView } from '../../queue/view.ts'
@@ -23,6 +23,8 @@ import { type FoundBatch, landedAt } from './batch-find.ts'
 
 /** A batch that ended so long ago is not looked at again by itself, in milliseconds. */
 const SETTLED_AFTER = 24 * 3_600_000
+/** As `clock` has it: times further away than this are said with their day. */
+const TODAY = 20 * 3_600_000
 
 /** Whether nothing more will be said of it. */
 export function isSettled(batch: FoundBatch, now: number): boolean {
@@ -45,6 +47,7 @@ export function batchParts(
   const endedAt = endOf(batch) ?? landedAt(batch)
   return {
     batch: { branch, base, tip, since, isAhead },
+    form: ctx.now - (since ?? 0) < TODAY ? 'clock' : 'full',
     label: state === 'failed' && failed.length === 0 ? noVerdictLabel : batchLabels[state],
     says: dropped ?? batchWords(partsOf(view, batch, failed)),
     more: state === 'failed' && failed.length > 0 && batch.members.length > 1 ? halved(batch) : undefined,
@@ -77,7 +80,7 @@ function partsOf(view: RepositoryView, batch: FoundBatch, failed: readonly strin
 function halved(batch: FoundBatch): Phrase {
   const endings = batch.members.map(member => ({ member, ending: endingOf(member, batch.since ?? 0) }))
   const ejected = endings.flatMap(({ member, ending }) => {
-    const title = member.view?.pull.value.title
+    const title = titleOf(member)
     return ending?.key === 'ejected' && title !== undefined ? [{ title, pull: member.pull }] : []
   })
   const left = endings.filter(({ member, ending }) => ending === undefined && member.view?.entry !== undefined).length

@@ -4,10 +4,11 @@ import { checkAt } from '../../indexer/read.ts'
 import { checkView } from '../../queue/answers/parts.ts'
 import { isGoing, millis, type Run, runState } from '../../queue/runs.ts'
 import type { RepositoryView } from '../../queue/view.ts'
-import { ranOn, runResult, runTimes, testsSay } from '../../queue/words/check-page.ts'
+import { afterWords, ranOn, runResult, runTimes, testsSay } from '../../queue/words/check-page.ts'
 import { runLabels } from '../../queue/words/labels.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
+import { decisionWords } from '../../queue/words/steward.ts'
 import type { CheckPage } from '../../views/models.ts'
 import { accountName, checkPathIn, repositoryPath } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
@@ -18,6 +19,8 @@ import { eventsPath } from './events.ts'
 import { accountOf, type Located, locate, type RepoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
 import { haveQuery, sendLive, sendMissing } from './send.ts'
+
+const MOST_DECISIONS = 5
 
 interface CheckParams extends RepoParams {
   runner: string
@@ -92,9 +95,24 @@ function isOf(view: RepositoryView, { did, value }: Run): boolean {
   return addresses.includes(value.repo) && (roles.namedRunner(did) || roles.mayMerge(did) || former)
 }
 
-/** A runner's summary says how it ended in the same words, and more; what a report says is more yet, and stands before it. */
-function summaryOf(summary: string | undefined, bold: string, tests: unknown): Partial<Pick<CheckPage, 'says' | 'more'>> {
-  return summary?.startsWith(`${bold} `) === true && tests === undefined ? { says: summary.slice(bold.length) } : { more: summary }
+/** A runner's summary says how it ended in the same words, and more: only what is more is said. `said` is what the page says before it. */
+function summaryOf(summary: string | undefined, bold: string, said: string | undefined): Partial<Pick<CheckPage, 'says' | 'more'>> {
+  if (summary?.startsWith(`${bold} `) !== true) return { more: summary }
+  if (said === undefined) return { says: summary.slice(bold.length) }
+  const rest = (summary.startsWith(said) ? summary.slice(said.length) : summary).replace(/^[\s,.]+/, '')
+  return { more: rest === '' ? undefined : rest.charAt(0).toUpperCase() + rest.slice(1) }
+}
+
+/** What the steward decided on the ground of this run (STW-10), about any of its pulls. */
+function decisionsOn({ pulls }: RepositoryView, { uri, value }: Run): CheckPage['decisions'] {
+  const subjects = value.batch?.map(({ pull }) => pull) ?? (value.pull === undefined ? [] : [value.pull])
+  const decided = subjects
+    .flatMap(pull => pulls.get(pull)?.decisions ?? [])
+    .filter(each => each.value.evidence.some(one => one.uri === uri))
+  return decided.slice(-MOST_DECISIONS).map(decision => {
+    const { verdict, kind, attempt, assertion, entry } = decision.value
+    return { ...decisionWords({ verdict, kind, attempt, assertion, entry }), record: decision.uri }
+  })
 }
 
 async function checkModel(ctx: PageContext, request: FastifyRequest, at: LocatedRun, from: number | undefined): Promise<CheckPage> {
@@ -143,10 +161,11 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
     tone,
     icon,
     ...result,
-    ...summaryOf(value.summary, result.bold, (failed.tests?.failures ?? 0) > 0 ? failed.tests : undefined),
+    ...summaryOf(value.summary, result.bold, (failed.tests?.failures ?? 0) === 0 ? undefined : `${result.bold}${afterWords(parts)}`),
     times: runTimes(parts, now),
     tests: said.length === 0 ? undefined : said,
     failed: failed.model,
+    decisions: decisionsOn(view, run),
     log,
   }
 }

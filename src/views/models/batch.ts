@@ -51,6 +51,8 @@ export interface BatchPage {
   frame: Frame
   repo: RepoHead
   batch: { branch: string; base?: string | undefined; tip: string; since?: Instant | undefined; isAhead: boolean }
+  /** How its times are said: those of today without their day. */
+  form: 'clock' | 'full'
   label: LabelLine
   says: Words
   more?: Words | undefined

@@ -64,6 +64,8 @@ export interface CheckPage {
   /** Of its tests, where none failed; and those that passed on a retry. */
   tests?: Words | undefined
   failed?: FailedModel | undefined
+  /** What the steward decided on its ground. */
+  decisions?: readonly { label: { word: string; icon: string; tone: string }; says: Words; record: string }[] | undefined
   log: LogModel
   news?: Words | undefined
 }
