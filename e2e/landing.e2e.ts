@@ -146,7 +146,7 @@ test('FAI-3 FAI-4 FAI-7 of the pair that fails together halving finds the second
   await becomes(bob, /^Landed in main as [0-9a-f]{7}$/)
   await becomes(other, /^Ejected: test failed/)
   const box = await textOf(other, '#merge-box')
-  assert.match(box, /It failed on top of Rename spacing_of to spacing_dm, in a batch of 2 on main at [0-9a-f]{7}\./)
+  assert.match(box, /It failed on top of “Rename spacing_of to spacing_dm”, in a batch of 2 on main at [0-9a-f]{7}\./)
   assert.match(box, /Halving the batch found it/)
   await lookAt(other, 'landing-halved', undefined, twoLooks)
   await other.page.locator('#merge-box').getByRole('link', { name: 'test: failed' }).click()

@@ -1,5 +1,5 @@
 /** Why a pull was turned away. A reason is the headline, a full stop, then the sentence; blame is exact (FAI-7). */
-import { code, commit, count, list, type Phrase, repoName, say, who } from './phrase.ts'
+import { code, commit, count, list, type Phrase, quoted, repoName, say, who } from './phrase.ts'
 
 export interface EjectionWords {
   /** Follows "Ejected: ". */
@@ -54,7 +54,13 @@ export type EjectionParts =
   | { key: 'empty'; branch: string; tip: string; commit?: string | undefined }
   | { key: 'other'; detail: string }
 
+/** Titles are in quotation marks: these words are kept as plain text, where nothing else would tell where they end. */
 export function ejectionWords(parts: EjectionParts): EjectionWords {
+  const { reason, says } = wordsOf(parts)
+  return { reason: quoted(reason), says: quoted(says) }
+}
+
+function wordsOf(parts: EjectionParts): EjectionWords {
   switch (parts.key) {
     case 'conflict':
       return {

@@ -76,6 +76,11 @@ export function plain(phrase: Phrase, now: number, names: Names): string {
   return oneLine(text)
 }
 
+/** The same with each title, cut as in plain text, in quotation marks. */
+export function quoted(phrase: Phrase): Phrase {
+  return phrase.map(part => (typeof part !== 'string' && 'title' in part ? `“${cutTitle(part.title)}”` : part))
+}
+
 const TITLE_GRAPHEMES = 60
 
 /** A title where it is a part of something else, cut after 60 graphemes and never inside one. */
