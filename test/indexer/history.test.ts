@@ -154,3 +154,23 @@ test('REA-4 a batch ended as its newest runs did: dropped, failed with the rest 
   ])
   await bench.close()
 })
+
+test('REA-4 what is kept is forgotten after 400 days, and an end is never later than it was heard of', async () => {
+  let now = START + 60 * MINUTE
+  const bench = await openBench({ now: () => now })
+  const future = { finishedAt: iso(START + 999_999 * MINUTE), startedAt: iso(START + 999_000 * MINUTE) }
+  await bench.take(
+    put(alice, 'repo', 'orchard', repoRecord(), 1),
+    put(rigby, 'check', 'queue:a', check('test', commit(9), 'success', { filed: 10, ran: [11, 13] }, { of: 1, ...future }), 2),
+  )
+  const [kept] = historyOf(bench.index, orchard, 'main').batches
+  assert.deepEqual([kept?.endedAt, kept?.runs[0]?.startedAt], [now, undefined])
+  const rows = () => ['past_batch', 'past_run'].map(table => bench.index.sqlite.prepare(`select count(*) from ${table}`).pluck().get())
+  now += 399 * 24 * 60 * MINUTE
+  bench.ingest.maintain()
+  assert.deepEqual(rows(), [1, 1])
+  now += 2 * 24 * 60 * MINUTE
+  bench.ingest.maintain()
+  assert.deepEqual(rows(), [0, 0])
+  await bench.close()
+})

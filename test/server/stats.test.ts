@@ -175,7 +175,12 @@ test('REA-3 the page says the figures, draws them with the healthy bounds and ha
     [...total.matchAll(/<td>([^<]*)<\/td>/g)].map(match => match[1]),
     ['8', '6', '30', '1430', '0', '1', '1', '0', '0', '3', '2', '5', '1', '1'],
   )
-  assert.match(text, /Commonly called healthy: queued → landed under 30 minutes/)
+  assert.equal(
+    /<tbody>(.*?)<\/tbody>/s.exec(text)?.[1]?.match(/<tr>/g)?.length,
+    2,
+    'it begins with the first day on which anything happened',
+  )
+  assert.match(text, /Nothing happened before [^<]* Commonly called healthy: queued → landed under 30 minutes/)
   assert.match(text, /the batch had failed already<\/th>\s*<td>1<\/td>/)
   assert.match(text, /<bdi>core &gt; slow<\/bdi>/)
 })

@@ -70,7 +70,7 @@ function judgement(of: keyof Judgements, all: Judgements): Pick<FigureWords, 'ju
   const is = all[of]
   return {
     judgement: is === undefined ? undefined : { is, word: JUDGED[of][is] },
-    note: is === 'healthy' ? BOUNDS[of] : `healthy: ${BOUNDS[of]}`,
+    note: is === 'healthy' ? BOUNDS[of] : `healthy is ${BOUNDS[of]}`,
   }
 }
 
@@ -95,6 +95,11 @@ export const statsColumns: readonly { key: string; name: string; of: (figures: F
   { key: 'cancelled', name: 'Checks cancelled', of: f => f.cancellations },
   { key: 'retry', name: 'Passed on a retry', of: f => f.retries },
 ]
+
+/** Of a table that begins with the first day on which anything happened. */
+export function nothingBefore(day: number): string {
+  return `Nothing happened before ${dayShort(day)}.`
+}
 
 /** In place of a number that there is none of. */
 export const noNumber = '–'

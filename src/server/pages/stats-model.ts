@@ -107,9 +107,13 @@ function branchesOf(branches: readonly string[], asked: string | undefined): (st
 
 function tableOf(figures: SpanFigures, days: number, asked: string | undefined, hrefOf: (day: string) => string): StatsPage['table'] {
   const cells = (of: Figures) => words.statsColumns.map(column => `${column.of(of) ?? words.noNumber}`)
+  const first = figures.days.findIndex(day => words.statsColumns.some(column => (column.of(day) ?? 0) > 0))
+  const shown = figures.days.slice(Math.max(0, first))
+  const [begin] = shown
   return {
     columns: words.statsColumns.map(({ name }) => name),
-    rows: figures.days.map(day => ({
+    before: first > 0 && begin !== undefined ? words.nothingBefore(Date.parse(begin.day)) : undefined,
+    rows: shown.map(day => ({
       day: words.dayShort(Date.parse(day.day)),
       href: day.landed + day.ejections === 0 ? undefined : hrefOf(day.day),
       current: day.day === asked,

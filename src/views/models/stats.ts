@@ -57,6 +57,8 @@ export interface StatsPage {
     columns: readonly string[]
     rows: readonly { day: string; href?: string | undefined; current: boolean; cells: readonly string[] }[]
     all: { name: string; cells: readonly string[] }
+    /** Where the table begins later than the span: that nothing happened before. */
+    before?: string | undefined
   }
   healthy: string
   cancelled: readonly { why: string; runs: number }[]

@@ -57,6 +57,7 @@ test('STA-3 REA-3 what figures are called, and how they stand to what is healthy
       ]),
     ],
     compare: [text(heads.before), text(heads.since)],
+    before: words.nothingBefore(Date.UTC(2026, 10, 8)),
     page: words.statsWords,
   })
 })
