@@ -1,6 +1,7 @@
 /** Joining and leaving a queue as bob, in a real browser with scripts, signed in through his account server's own page. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { until } from '../test/support/until.ts'
 import { accept, headline, placesOn, queueRecords, submit, waitForHeadline } from './support/queueing.ts'
 import { atOwnServer } from './support/sign-in.ts'
@@ -87,11 +88,15 @@ test('REA-2 REC-1 the records are in bob’s account and in nobody else’s, and
   for (const name of ['alice', 'carol', 'mallory', 'runner'] as const) assert.deepEqual(await queueRecords(world.people[name]), [], name)
 })
 
+/** Keeps a tab from being told of changes, and, where another tab tells it, from asking for them. */
+async function stayOld(page: Page): Promise<void> {
+  await page.route(/\/events\?|[?&]have=/, route => route.abort())
+}
+
 test('ADM-4 Add on a page from before keeps the place and writes nothing', async () => {
   const stale = await bob.beside()
   const path = world.pathOf(world.pull('frost-two-degrees'))
-  await stale.visit(path)
-  await stale.page.route('**/events?*', route => route.abort())
+  await stayOld(stale.page)
   await stale.visit(path)
   await bob.visit(path)
   await submit(bob.page, 'Add to merge queue')
@@ -144,7 +149,7 @@ test('QUE-1 ADM-8 Leave asks first; then the next one moves up, on its own page 
 test('ADM-8 Leave on a page from before says that it is out already, and writes nothing', async () => {
   const stale = await bob.beside()
   const path = world.pathOf(world.pull('frost-two-degrees'))
-  await stale.page.route('**/events?*', route => route.abort())
+  await stayOld(stale.page)
   await stale.visit(path)
   await bob.visit(path)
   accept(bob.page)

@@ -173,7 +173,7 @@ function notice() {
   stale.dataset.says = says
   stale.hidden = says === ''
   stale.dataset.tone = says === 'full' ? 'attention' : 'danger'
-  if (says === 'full') stale.textContent = 'As many pages follow their changes as this server can tell at once. This one asks every 30 s.'
+  if (says === 'full') stale.textContent = stale.dataset.full
   if (says !== 'lost') return
   const iso = new Date(Date.parse(document.documentElement.dataset.now) + heard - loaded).toISOString()
   stale.innerHTML = `<b>Connection lost.</b> This page is as it was at <time datetime="${iso}" data-t="clock"></time>, <time datetime="${iso}" data-t="ago"></time>. Trying again; <a href="">reload now</a>.`

@@ -116,6 +116,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     unnamedLander: unnamedLanderWords,
     notIsolated: notIsolatedWords,
     unanswered: liveWords({ key: 'unanswered' }),
+    full: liveWords({ key: 'full' }),
     diff: diffBlock,
     log: logBlock,
     /** How long something took, from milliseconds. */

@@ -167,6 +167,7 @@ export type LiveParts =
   | { key: 'yours'; pulls: readonly YoursPart[]; more: number }
   | { key: 'no-script' }
   | { key: 'unanswered' }
+  | { key: 'full' }
 
 export function liveWords(parts: LiveParts): Phrase {
   switch (parts.key) {
@@ -186,6 +187,8 @@ export function liveWords(parts: LiveParts): Phrase {
       return say`Without scripts this page stays as it is: reload it, or have it reload every 30 s.`
     case 'unanswered':
       return say`Whether it was done is not known; this page shows it once it is connected again. Trying again is safe: nothing is queued twice.`
+    case 'full':
+      return say`As many pages follow their changes as this server can tell at once. This one asks every 30 s.`
   }
 }
 

@@ -477,6 +477,7 @@ export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {
   ],
   'no-script': [{ key: 'no-script' }],
   unanswered: [{ key: 'unanswered' }],
+  full: [{ key: 'full' }],
 }
 
 export const errors: Samples<'404' | '500', words.ErrorParts> = {
