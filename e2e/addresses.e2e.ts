@@ -1,4 +1,7 @@
-/** Addresses that lead nowhere, parameters that are wrong, requests that make no sense, sessions that end: each is told what is wrong, none breaks the server. */
+/**
+ * Addresses that lead nowhere, parameters that are wrong, requests that make no sense, sessions that end, steps back: each is told what is wrong or
+ * what is so now, none breaks the server.
+ */
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -32,6 +35,11 @@ test('an unknown repository, pull or branch is a 404 page that says what was loo
     ['/alice.test/orchard/pulls/nobody.test/x/leave', /There is no pull x by nobody\.test here/],
     [world.pathOf(world.pull('label-variety')).replace('/orchard/', '/almanac/'), /There is no pull \w+ by alice\.test here/],
     [`/alice.test/${encodeURIComponent(hostile.html)}`, /There is no repository alice\.test\/<script>document\.title/],
+    [`/alice.test/orchard/batches/${'e'.repeat(40)}`, /no batch/i],
+    ['/alice.test/orchard/checks/runner.test/3k2aaaaaaaa22', /There is no such run by runner\.test here/],
+    ['/alice.test/pear/stats', /There is no repository alice\.test\/pear here/],
+    ['/alice.test/orchard/atom/pear', /has no branch pear/],
+    ['/at/did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/dev.knotless.pull/3k2aaaaaaaa22', /no record/i],
     ['/alice.test/orchard/frob', /There is no page at this address/],
     ['/%00/%0a', /There is no repository/],
   ] as const) {
@@ -185,6 +193,17 @@ function requests(): fc.Arbitrary<Raw> {
       '/alice.test/orchard/pulls/$/$/queue',
       '/alice.test/orchard/pulls/$/$/leave',
     ],
+    ...[
+      '/$/$/batches/$',
+      '/$/$/checks/$/$',
+      '/$/$/checks/$/$/log',
+      '/$/$/stats',
+      '/$/$/stats.csv',
+      '/$/$/stats.json',
+      '/$/$/atom/$',
+      '/$/$/badge/$',
+    ],
+    ...['/at/$/$/$', '/at/$', '/pulls', '/help', '/robots.txt', '/favicon.ico', '/alice.test/orchard/$/$', '/alice.test/orchard/stats'],
     ...['/login', '/login/continue', '/login/start', '/oauth/callback', '/settings', '/settings/sessions/$/end', '/logout', '/static/$'],
     ...[
       '/xrpc/$',
@@ -195,7 +214,13 @@ function requests(): fc.Arbitrary<Raw> {
       '/xrpc/dev.knotless.getQueue',
       '/xrpc/dev.knotless.getMergeStatus',
     ],
-    ...['/xrpc/dev.knotless.listQueues', '/xrpc/dev.knotless.listPulls', '/xrpc/dev.knotless.listChecks', '/xrpc/dev.knotless.mergePull'],
+    ...[
+      '/xrpc/dev.knotless.listQueues',
+      '/xrpc/dev.knotless.listPulls',
+      '/xrpc/dev.knotless.listChecks',
+      '/xrpc/dev.knotless.mergePull',
+      '/xrpc/dev.knotless.getQueueStats',
+    ],
   ]
   const names = [
     'q',
@@ -216,6 +241,11 @@ function requests(): fc.Arbitrary<Raw> {
     'next',
     'code',
     'iss',
+    'have',
+    'days',
+    'from',
+    'of',
+    'ill',
   ]
   const query = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...names), piece()), piece()), { maxLength: 4 })
   const headers = fc.record(
@@ -336,4 +366,36 @@ test('REA-2 whose grant is gone at their own server logs in again, and is back a
   await submit(tab.page, 'Add to merge queue')
   await waitForHeadline(tab.page, /^Queued, 1st of 1/)
   await tab.close()
+})
+
+test('a step back to the list of pulls shows where the pull that was added stands', async () => {
+  world.forget('bob')
+  const bob = await world.open({ as: 'bob' })
+  const { page } = bob
+  const { title } = world.pull('csv-semicolons')
+  const row = page.locator('.rows > li', { hasText: title })
+  await bob.visit('/alice.test/orchard')
+  assert.match((await row.textContent()) ?? '', /Ready/)
+  await row.getByRole('link', { name: title }).click()
+  await submit(page, 'Add to merge queue')
+  await waitForHeadline(page, /^Queued, 2nd of 2/)
+  await page.goBack()
+  assert.match((await row.textContent()) ?? '', /Queued, 2nd of 2/)
+  assert.deepEqual(bob.faults(), [])
+  await bob.close()
+})
+
+test('after a log-out a step back shows no more of whose it was', async () => {
+  const bob = await world.open({ as: 'bob' })
+  const { page } = bob
+  await bob.visit(queuePath)
+  await bob.visit('/settings')
+  await page.locator('.menu summary').click()
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.waitForURL(world.url('/'))
+  await page.goBack()
+  await page.goBack()
+  assert.equal(page.url(), world.url(queuePath))
+  assert.match((await page.locator('header.top').textContent()) ?? '', /Log in/)
+  await bob.close()
 })

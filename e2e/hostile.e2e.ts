@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ignoredCounts } from '../src/indexer/read.ts'
+import { until } from '../test/support/until.ts'
+import { addBranches, deleteAccount, writeMany } from './support/crowd.ts'
 import { hostile, hostileBody } from './support/hostile-texts.ts'
 import { lookAt, twoLooks } from './support/look.ts'
 import { headline, submit, waitForHeadline } from './support/queueing.ts'
@@ -30,7 +32,7 @@ async function whole(path: string, name: string, expected?: RegExp): Promise<voi
   const response = await bob.visit(path)
   assert.ok(response.status() < 500, `${path} answered ${response.status()}`)
   assert.doesNotMatch(await bob.page.title(), /^(broken|1)$/)
-  assert.equal(await bob.page.locator('main :is(script, iframe, style, img, main form[action="/logout"])').count(), 0)
+  assert.equal(await bob.page.locator('main :is(script, iframe, style, img:not([src^="/"]), form[action="/logout"])').count(), 0)
   assert.equal(await bob.page.evaluate(`performance.getEntriesByType('resource').filter(each => !each.name.startsWith(origin)).length`), 0)
   await lookAt(bob, name, expected, twoLooks)
 }
@@ -205,6 +207,94 @@ test('QUE-2 an author without a handle is a DID, and one that vanishes takes the
   assert.match((await bob.page.locator('#merge-box').textContent()) ?? '', /Its record or its author’s account is gone/)
   await bob.visit(queuePath)
   assert.doesNotMatch((await bob.page.locator('#waiting').textContent()) ?? '', /By nobody in particular/)
+  assert.deepEqual(bob.faults(), [])
+})
+
+test('HON-2 an account that is deleted takes what it wrote with it, and the pages that showed it stay whole', async () => {
+  const frank = await world.network.createAccount('frank.test')
+  const pull = await write.pull(frank, 'label-variety', { title: 'By somebody who goes' })
+  await write.queue(world.people.bob, pull, 'queued')
+  await world.settled()
+  await bob.visit(queuePath)
+  assert.match((await bob.page.locator('#waiting').textContent()) ?? '', /By somebody who goes/)
+  await deleteAccount(world, frank)
+  await world.settled()
+  await whole(queuePath, 'hostile-deleted-queue')
+  assert.doesNotMatch((await bob.page.locator('#waiting').textContent()) ?? '', /By somebody who goes/)
+  const response = await bob.visit(pathOf(pull))
+  assert.ok(response.status() < 500)
+  await whole(pathOf(pull), 'hostile-deleted', /status of 404/)
+})
+
+test('times are right in time zones of half and of quarter hours', async () => {
+  const utc = await world.open({ timezoneId: 'UTC', javaScriptEnabled: false })
+  await utc.visit(queuePath)
+  const iso = await utc.page.locator('#news time').first().getAttribute('datetime')
+  assert.ok(iso)
+  for (const [timezoneId, minutes] of [
+    ['Asia/Kolkata', 330],
+    ['Asia/Kathmandu', 345],
+    ['America/St_Johns', -210],
+  ] as const) {
+    const tab = await world.open({ timezoneId })
+    await tab.visit(queuePath)
+    const there = new Date(Date.parse(iso) + minutes * 60_000).toISOString().slice(11, 16)
+    assert.equal(await tab.page.locator('#news time').first().textContent(), there, timezoneId)
+    assert.deepEqual(tab.faults(), [])
+    await tab.close()
+  }
+  await utc.close()
+})
+
+test('30 branches with queues are listed, and each has its page', async () => {
+  const { alice, bob: account } = world.people
+  const repo = world.samples.orchard.uri
+  const names = Array.from({ length: 29 }, (_, at) => `release/${at + 1}.0`).concat(`a-branch-${'of-a-very-long-name-'.repeat(10)}`)
+  await addBranches(world, names)
+  const head = { repo, branch: 'label-variety' }
+  const pulls = await writeMany(
+    alice,
+    'dev.knotless.pull',
+    names.map(branch => ({ repo, branch, head, title: `Onto ${branch}`, createdAt: now() })),
+  )
+  const queued = (subject: string) => ({ repo, subject, state: 'queued', createdAt: now() })
+  await writeMany(account, 'dev.knotless.queue', pulls.map(queued))
+  await world.settled()
+  await whole('/alice.test/orchard', 'hostile-branches')
+  await whole('/', 'hostile-branches-home')
+  await whole(`/alice.test/orchard/queue/${names[29]}`, 'hostile-branches-queue')
+  assert.equal(await bob.page.locator('.pick li').count(), 31)
+  await bob.page.getByRole('link', { name: 'release/17.0 · 1' }).click()
+  assert.equal(await bob.page.locator('h1').textContent(), 'Queue for release/17.0')
+  assert.equal(await bob.page.locator('#waiting li[id]').count(), 1)
+})
+
+test('a queue of 1,000 is read page by page', async () => {
+  const { carol, bob: account } = world.people
+  const repo = world.samples.orchard.uri
+  const head = { repo, branch: 'label-variety' }
+  const branch = 'release/1.0'
+  const titles = ['Plain', hostile.zalgo, hostile.html, hostile.marks, hostile.emoji.slice(0, 60)]
+  const record = (_: unknown, at: number) => ({ repo, branch, head, title: `${at} ${titles[at % titles.length]}`, createdAt: now() })
+  const pulls = await writeMany(carol, 'dev.knotless.pull', Array.from({ length: 999 }, record))
+  const queued = (subject: string) => ({ repo, subject, state: 'queued', createdAt: now() })
+  await writeMany(account, 'dev.knotless.queue', pulls.map(queued))
+  const path = `/alice.test/orchard/queue/${branch}`
+  // Whether each of them still merges is found out long after all of them are listed.
+  const listed = async () => /1 to 50 of 1,000/.test(await (await fetch(world.url(path))).text())
+  await until(listed, { timeout: 120_000, what: 'a queue of 1,000 to be listed' })
+  await whole(path, 'hostile-thousand')
+  assert.equal(await bob.page.locator('#waiting li[id]').count(), 50)
+  assert.match((await bob.page.locator('#waiting').textContent()) ?? '', /1 to 50 of 1,000/)
+  await bob.page.getByRole('link', { name: 'Later' }).click()
+  await bob.page.getByText('51 to 100 of 1,000').waitFor()
+  await bob.visit(`${path}?page=20`)
+  assert.match((await bob.page.locator('#waiting li[id] .pos').last().textContent()) ?? '', /1,?000th/)
+  await bob.visit(`${path}?q=998`)
+  assert.equal(await bob.page.locator('#waiting li[id]').count(), 1)
+  const last = pulls.at(-1) ?? ''
+  await bob.visit(pathOf({ uri: last }))
+  assert.match(await headline(bob.page), /^Queued, 1,?000th of 1,?000/)
   assert.deepEqual(bob.faults(), [])
 })
 

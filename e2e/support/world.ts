@@ -12,8 +12,8 @@ import { until } from '../../test/support/until.ts'
 import { type CookieJar, signIn } from './sign-in.ts'
 import { openTab, type Tab } from './tab.ts'
 
-/** How a tab is opened; phone or desktop, light or dark, with or without scripts, as somebody or signed out. */
-export interface TabOptions extends Pick<BrowserContextOptions, 'javaScriptEnabled' | 'colorScheme' | 'viewport'> {
+/** How a tab is opened; phone or desktop, light or dark, with or without scripts, in whichever time zone, as somebody or signed out. */
+export interface TabOptions extends Pick<BrowserContextOptions, 'javaScriptEnabled' | 'colorScheme' | 'viewport' | 'timezoneId'> {
   as?: Person
 }
 
