@@ -74,3 +74,21 @@ test('a failure is everybody’s who asked, and is not kept', async () => {
   await assert.rejects(changes.of(question(1)))
   assert.equal(calls, 2)
 })
+
+test('a pull that changes nothing is kept as any other', async () => {
+  let calls = 0
+  const nothing: ChangesModel = {
+    ok: true,
+    commits: [],
+    moreCommits: false,
+    files: [],
+    totals: { files: 0, additions: 0, deletions: 0, exact: true },
+  }
+  const read = async () => {
+    calls += 1
+    return { model: nothing, again: false }
+  }
+  const changes = createChanges(mirrors, { read })
+  assert.deepEqual([await changes.of(question(1)), await changes.of(question(1))], [nothing, nothing])
+  assert.equal(calls, 1)
+})

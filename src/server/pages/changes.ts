@@ -131,7 +131,7 @@ async function readBetween(mirrors: Mirrors, { target, tip: present, source, hea
 /** About how many bytes what was read takes. */
 function sizeOf(model: ChangesModel): number {
   if (!model.ok) return 200
-  let bytes = model.commits.length * 300 + (model.others?.length ?? 0) * 200
+  let bytes = 200 + model.commits.length * 300 + (model.others?.length ?? 0) * 200
   for (const file of model.files) {
     bytes += 500
     for (const { lines } of file.hunks ?? []) for (const { text } of lines) bytes += 100 + text.length
