@@ -95,6 +95,7 @@ beforeEach(async () => {
     held: Promise.resolve(),
   })
   site.cut()
+  site.change(1)
 })
 
 async function visit(path: string): Promise<void> {
@@ -122,6 +123,23 @@ test('a change on the stream swaps what changed and leaves focus, typed text, op
   assert.ok(Math.abs(Number(await tab.evaluate('scrollY')) - Number(scroll)) < 250)
   assert.equal(await tab.locator('#waiting').getAttribute('data-with'), 'seen=2')
 })
+
+for (const own of [true, false]) {
+  test(`what is looked at stays where it is when rows above it go, in a browser that ${own ? 'sees to that itself' : 'does not'}`, async () => {
+    await visit('/queue')
+    if (!own) await tab.evaluate("document.documentElement.style.overflowAnchor = 'none'; CSS.supports = () => false")
+    const row = tab.locator('#waiting li[id]').nth(5)
+    await tab.evaluate("document.querySelectorAll('#waiting li[id]')[5].scrollIntoView()")
+    const id = await row.getAttribute('id')
+    const top = () => tab.evaluate(`Math.round(document.getElementById('${id}').getBoundingClientRect().top)`)
+    const [before, rowsBefore] = [await top(), await rows()]
+    assert.ok(Number(await tab.evaluate('scrollY')) > 0)
+    world.version = 4
+    site.change(4)
+    await until(async () => (await rows()) === rowsBefore - 3)
+    await until(async () => Math.abs(Number(await top()) - Number(before)) <= 2, { timeout: 3_000, what: 'the row to be where it was' })
+  })
+}
 
 test('one change is one request, which brings the regions that differ; a change of nothing shown brings none', async () => {
   await visit('/queue')
@@ -185,8 +203,9 @@ test('eight tabs of one browser share one stream and all stay alive; when the on
   }
   await all(2)
   assert.equal(site.streams(), 1)
+  const opened = site.opened()
   await tabs.shift()?.close()
-  await until(() => site.opened() > 1 && site.streams() === 1, { timeout: 10_000, what: 'another tab to hold the stream' })
+  await until(() => site.opened() > opened && site.streams() === 1, { timeout: 10_000, what: 'another tab to hold the stream' })
   await all(3)
   assert.equal(site.streams(), 1)
 })

@@ -37,6 +37,8 @@ export async function serveViews(
   const files = new Map([...renderer().assets.values()].map(asset => [`/static/${asset.name}`, asset]))
   const open = new Map<ServerResponse, string[]>()
   let opened = 0
+  let current = 1
+  const changed = () => `id: ${current}\nevent: changed\ndata: ${shown}@${current}\n\n`
   let refused: number | undefined
   const server = await serveHttp((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
@@ -53,6 +55,8 @@ export async function serveViews(
         response.write('event: beat\ndata:\n\n')
         open.set(response, searchParams.getAll('of'))
         opened += 1
+        // As the server does: a reader of another version is told at once.
+        if (searchParams.getAll('of').some(of => of.startsWith(`${shown}@`) && of !== `${shown}@${current}`)) response.write(changed())
         response.on('close', () => open.delete(response))
       }
       return
@@ -75,7 +79,8 @@ export async function serveViews(
   return {
     url: server.url,
     change: version => {
-      for (const stream of open.keys()) stream.write(`id: ${version}\nevent: changed\ndata: ${shown}@${version}\n\n`)
+      current = version
+      for (const stream of open.keys()) stream.write(changed())
     },
     streams: () => open.size,
     opened: () => opened,

@@ -155,6 +155,19 @@ live.addEventListener('htmx:config:request', ({ detail }) => {
 live.addEventListener('htmx:after:request', ({ detail }) => {
   if (detail.ctx.response.status < 400) heard = performance.now()
 })
+// What is looked at stays where it is when something above it grows or shrinks: most browsers see to that, the others by this.
+let anchor
+live.addEventListener('htmx:before:swap', () => {
+  anchor = undefined
+  if (scrollY === 0 || CSS.supports('overflow-anchor', 'auto')) return
+  const topOf = element => element.getBoundingClientRect().top
+  const isSeen = element => topOf(element) >= 0 && topOf(element) < innerHeight
+  const element = [document.activeElement, ...document.querySelectorAll('main [id]')].find(each => each !== document.body && isSeen(each))
+  if (element) anchor = { element, top: topOf(element) }
+})
+live.addEventListener('htmx:after:swap', () => {
+  if (anchor?.element.isConnected) scrollBy(0, anchor.element.getBoundingClientRect().top - anchor.top)
+})
 // What was not answered is asked again.
 for (const failed of ['htmx:error', 'htmx:response:error'])
   live.addEventListener(failed, () => setTimeout(() => stop && ask(), 5_000 + Math.random() * 5_000))
