@@ -1,6 +1,7 @@
 /** What pages, queries and git over HTTP read from the index. Every function here answers in one step and sees one state of the database. */
 export { type FigureFactsQuery, figureFactsOf, figuresOf, titlesOf } from './history/figures.ts'
 export { historyOf, type KeptBatchView, keptBatchesAt } from './history/read.ts'
+export { statsFacts } from './history/stats-facts.ts'
 export { type CacheOptions, createRepositoryCache, type RepositoryCache, type VersionedView } from './read/cache.ts'
 export { type LoadedFacts, loadFacts, loadPastFacts, loadPullFacts, versionOf } from './read/facts.ts'
 export { mayPass } from './read/git-facts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { figureFactsOf, figuresOf, titlesOf } from '../../src/indexer/read.ts'
+import { figureFactsOf, figuresOf, statsFacts, titlesOf } from '../../src/indexer/read.ts'
 import { DAY } from '../../src/queue/stats/figures.ts'
 import { alice, bob, commit, type Did, dave, iso, MINUTE, mallory, rigby, START } from '../queue/made-up.ts'
 import { key, made, openBench, orchard, pullRecord, put, queueRecord, repoRecord, stateRecord, uriOf } from './support.ts'
@@ -82,5 +82,33 @@ test('figures are remembered until something about the repository changes, and e
   await bench.take(put(alice, 'queue', key(3), queueRecord(pull), 3))
   assert.deepEqual([figures(7).all.queued, figures(7).branches], [1, ['main']])
   assert.deepEqual([figures(7, now + 7 * DAY).all.queued, figures(90, now + 7 * DAY).all.queued], [0, 1])
+  await bench.close()
+})
+
+test('what took long to make is good for twenty times as long, what took little only until something changes', async () => {
+  const bench = await openBench()
+  const pull = uriOf(dave, 'pull', key(1))
+  await bench.take(put(alice, 'repo', 'orchard', repoRecord(), 1), put(dave, 'pull', key(1), pullRecord(), 2))
+  let at = 0
+  let takes = 100
+  const queued = () => {
+    const begun = at
+    let asked = 0
+    // The first look is before it is made, the second after it.
+    const clock = () => {
+      at = begun + takes * asked++
+      return at
+    }
+    return statsFacts(bench.index, { repo: orchard, days: 30, now, clock }).events.length
+  }
+  assert.equal(queued(), 0)
+  await bench.take(put(alice, 'queue', key(3), queueRecord(pull), 3))
+  at = 100 + 1_999
+  assert.equal(queued(), 0, 'within twenty times the 100 ms that it took')
+  at = 100 + 2_000
+  takes = 10
+  assert.equal(queued(), 1)
+  await bench.take(put(alice, 'queue', key(4), queueRecord(pull, { state: 'left' }), 4), put(alice, 'queue', key(5), queueRecord(pull), 5))
+  assert.equal(queued(), 2, 'what takes 10 ms is made anew')
   await bench.close()
 })

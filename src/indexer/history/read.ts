@@ -1,6 +1,6 @@
 /** What is kept of batches that ended, as estimates and pages take it. */
 import { LRUCache } from 'lru-cache'
-import type { BranchHistory, PastBatch } from '../../queue/history.ts'
+import type { BranchHistory, PastBatch, PastRun } from '../../queue/history.ts'
 import type { KeptRun } from '../../queue/stats/kept.ts'
 import type { IndexDatabase } from '../database.ts'
 import { versionOf } from '../read/facts.ts'
@@ -50,8 +50,12 @@ function lastBatches(index: IndexDatabase, repo: string, branch: string): PastBa
   )
   return rows.flatMap(({ id, did, outcome, started_at, ended_at, ...row }) => {
     if (outcome === null || started_at === null || ended_at === null) return []
-    return [{ ...row, runner: did, outcome, startedAt: started_at, endedAt: ended_at, runs: runs.get(id) ?? [] }]
+    return [{ ...row, runner: did, outcome, startedAt: started_at, endedAt: ended_at, runs: (runs.get(id) ?? []).map(pastRun) }]
   })
+}
+
+function pastRun({ workflow, state, startedAt, endedAt }: KeptRun): PastRun {
+  return { workflow, state, startedAt, finishedAt: endedAt }
 }
 
 /** A batch that ended or some of whose runs did, with its members. */

@@ -150,6 +150,13 @@ export function inSpan({ events, batches, runs }: FigureFacts, from: number, to:
   }
 }
 
+/** The part of the facts that is of one branch; all of it where none is named. */
+export function onBranch(facts: FigureFacts, branch: string | undefined): FigureFacts {
+  if (branch === undefined) return facts
+  const isOf = (each: { branch: string }) => each.branch === branch
+  return { events: facts.events.filter(isOf), batches: facts.batches.filter(isOf), runs: facts.runs.filter(isOf) }
+}
+
 /** Why a run was cancelled, by what its check says (MOV-4); undefined for one that was not. */
 export function cancelledFor({ state, verdict, cause }: Pick<FigureRun, 'state' | 'verdict' | 'cause'>): CancelledFor | undefined {
   if (state === 'no-verdict') return verdict === 'restart' ? 'restart' : undefined

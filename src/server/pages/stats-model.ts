@@ -1,6 +1,17 @@
-import { figureFactsOf, figuresOf, titlesOf } from '../../indexer/read.ts'
+import { statsFacts, titlesOf } from '../../indexer/read.ts'
 import { branchesWithQueue } from '../../queue/branches-with-queue.ts'
-import { compareAt, DAY, dayOf, type Figures, type SpanFigures, spanStart } from '../../queue/stats/figures.ts'
+import {
+  compareAt,
+  DAY,
+  dayOf,
+  type FigureFacts,
+  type Figures,
+  inSpan,
+  onBranch,
+  type SpanFigures,
+  spanFigures,
+  spanStart,
+} from '../../queue/stats/figures.ts'
 import type { QueueEvent } from '../../queue/stats/story.ts'
 import { emptyWords } from '../../queue/words/pages.ts'
 import { count, span } from '../../queue/words/phrase.ts'
@@ -41,21 +52,33 @@ export interface StatsInput {
   now: number
 }
 
+/** The figures that are asked for, of one branch or of all. */
+export function statsFigures(ctx: PageContext, at: Located, { days = DAYS, branch }: StatsQuery): SpanFigures {
+  const now = ctx.now()
+  return spanFigures(onBranch(statsFacts(ctx.database, { repo: at.view.record.uri, days, now }), branch), spanStart(now, days), days)
+}
+
 /** The page of what was asked, from the index. `base`: its path. */
 export function statsModel(ctx: PageContext, at: Located, asked: StatsQuery, base: string): Omit<StatsPage, 'frame'> {
-  const { days = DAYS, branch, day } = asked
   const now = ctx.now()
-  const of = { repo: at.view.record.uri, branch, now }
+  const day = asked.day === undefined ? Number.NaN : Date.parse(asked.day)
   return statsPageOf({
     head: at.head,
     asked,
     branches: branchesWithQueue(at.view).map(each => each.branch),
-    figures: figuresOf(ctx.database, { ...of, days }),
-    day: day === undefined || Number.isNaN(Date.parse(day)) ? undefined : dayPulls(ctx, at, { ...of, day }),
-    compare: compared(ctx, asked, { ...of, days }),
+    figures: statsFigures(ctx, at, asked),
+    day: Number.isNaN(day) ? undefined : dayPulls(ctx, at, day, inSpan(factsSince(ctx, at, asked, day), day, day + DAY)),
+    compare: compared(ctx, at, asked),
     base,
     now,
   })
+}
+
+/** What happened from a day on, or since as far back as is looked. */
+function factsSince(ctx: PageContext, at: Located, { branch }: StatsQuery, since: number): FigureFacts {
+  const now = ctx.now()
+  const days = Math.floor(now / DAY) - Math.floor(since / DAY) + 1
+  return onBranch(statsFacts(ctx.database, { repo: at.view.record.uri, days, now }), branch)
 }
 
 /** The page without its frame. */
@@ -123,25 +146,16 @@ function tableOf(figures: SpanFigures, days: number, asked: string | undefined, 
   }
 }
 
-interface Of {
-  repo: string
-  branch: string | undefined
-  now: number
-}
-
-function dayPulls(ctx: PageContext, at: Located, { day, ...of }: Of & { day: string }): DayPulls {
-  const from = Date.parse(day)
-  const { events } = figureFactsOf(ctx.database, { ...of, from, to: from + DAY })
+function dayPulls(ctx: PageContext, at: Located, day: number, { events }: FigureFacts): DayPulls {
   const keyOf = (event: QueueEvent) => (event.kind === 'ejected' ? event.why : event.kind === 'landed' ? event.kind : undefined)
   const groups = Object.entries(words.landingWords).flatMap(([key, name]) => {
     const all = events.filter(event => keyOf(event) === key)
-    return all.length === 0
-      ? []
-      : [{ name, landed: key === 'landed', shown: all.slice(0, MOST_OF_GROUP), more: Math.max(0, all.length - MOST_OF_GROUP) }]
+    const more = Math.max(0, all.length - MOST_OF_GROUP)
+    return all.length === 0 ? [] : [{ name, landed: key === 'landed', shown: all.slice(0, MOST_OF_GROUP), more }]
   })
   const titles = titlesOf(ctx.database, [...new Set(groups.flatMap(({ shown }) => shown.map(({ pull }) => pull)))])
   return {
-    day: from,
+    day,
     groups: groups.map(({ shown, ...group }) => ({
       ...group,
       pulls: shown.map(event => {
@@ -158,22 +172,23 @@ function dayPulls(ctx: PageContext, at: Located, { day, ...of }: Of & { day: str
   }
 }
 
-function compared(ctx: PageContext, asked: StatsQuery, { days, now, ...of }: Of & { days: number }): StatsPage['compare'] {
+function compared(ctx: PageContext, at: Located, asked: StatsQuery): StatsPage['compare'] {
+  const { days = DAYS, branch } = asked
+  const now = ctx.now()
   const today = dayOf(now)
   const hidden = [
     ...(days === DAYS ? [] : [{ name: 'days', value: String(days) }]),
-    ...(of.branch === undefined ? [] : [{ name: 'branch', value: of.branch }]),
+    ...(branch === undefined ? [] : [{ name: 'branch', value: branch }]),
   ]
-  const at = asked.compare === undefined ? Number.NaN : Date.parse(asked.compare)
-  if (Number.isNaN(at) || at > now) return { day: asked.compare ?? '', today, hidden }
-  const facts = figureFactsOf(ctx.database, { ...of, now, from: at - days * DAY, to: at + days * DAY })
-  const { before, since, sinceDays } = compareAt(facts, at, days, now)
+  const day = asked.compare === undefined ? Number.NaN : Date.parse(asked.compare)
+  if (Number.isNaN(day) || day > now) return { day: asked.compare ?? '', today, hidden }
+  const { before, since, sinceDays } = compareAt(factsSince(ctx, at, asked, day - days * DAY), day, days, now)
   const after = words.figureWords(since)
   return {
-    day: dayOf(at),
+    day: dayOf(day),
     today,
     hidden,
-    heads: words.compareHeads(at, days, sinceDays),
+    heads: words.compareHeads(day, days, sinceDays),
     rows: words.figureWords(before).map(({ name, value }, n) => ({ name, before: value, since: after[n]?.value ?? '' })),
   }
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { figuresOf } from '../../indexer/read.ts'
 import { dayOf, type SpanFigures, spanStart } from '../../queue/stats/figures.ts'
 import { statsDescription, statsTitle } from '../../queue/words/stats.ts'
 import type { Words } from '../../views/models.ts'
@@ -12,7 +11,7 @@ import { type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
 import { sendKept, sendMissing, sendShared } from './send.ts'
 import { statsCsv, statsJson } from './stats-files.ts'
-import { DAYS, type StatsQuery, statsModel } from './stats-model.ts'
+import { DAYS, type StatsQuery, statsFigures, statsModel } from './stats-model.ts'
 
 const day = { type: 'string', pattern: '^2\\d{3}-\\d{2}-\\d{2}$' } as const
 const query = {
@@ -20,7 +19,6 @@ const query = {
   properties: { days: { type: 'integer', enum: [7, 30, 90] }, branch: { type: 'string', maxLength: 255 }, day, compare: day },
 } as const
 
-const LONGEST = 90
 /** A file of figures is asked for again after so many seconds. */
 const GOOD_FOR = 60
 
@@ -42,8 +40,8 @@ export function addStatsPage(app: FastifyInstance, ctx: PageContext): void {
       const at = locate(ctx, request.params)
       const missing = missingAt(ctx, at, request)
       if (at === undefined || missing !== undefined) return sendMissing(ctx, request, reply, missing)
-      const { days = DAYS, branch } = request.query
-      const figures = figuresOf(ctx.database, { repo: at.view.record.uri, branch, days, now: ctx.now() })
+      const { days = DAYS } = request.query
+      const figures = statsFigures(ctx, at, request.query)
       reply.header('content-disposition', `inline; filename="stats-${days}-days.${ending}"`)
       return sendTagged(request, reply, { text: write(figures, at, request.query), type, seconds: GOOD_FOR })
     })
@@ -61,8 +59,7 @@ function missingAt(
   if (at === undefined) return lookedFor.repository(params.owner, params.name)
   if (branch === undefined || hasBranch(ctx, at.view, branch)) return undefined
   // One that is gone has its past.
-  const past = figuresOf(ctx.database, { repo: at.view.record.uri, days: LONGEST, now: ctx.now() })
-  return past.branches.includes(branch) ? undefined : lookedFor.branch(branch)
+  return statsFigures(ctx, at, { days: 90 }).branches.includes(branch) ? undefined : lookedFor.branch(branch)
 }
 
 function sendStats(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, at: Located, asked: StatsQuery): FastifyReply {

@@ -1,9 +1,9 @@
 import type { HandlerContext } from '@atproto/xrpc-server'
-import { figuresOf } from '../../indexer/read.ts'
+import { statsFacts } from '../../indexer/read.ts'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { repoOf } from '../../queue/admission.ts'
 import { queueStatsAnswer } from '../../queue/answers/stats.ts'
-import { DAY } from '../../queue/stats/figures.ts'
+import { DAY, onBranch, spanFigures, spanStart } from '../../queue/stats/figures.ts'
 import { branchNotFound } from '../../queue/words/refusals.ts'
 import type { Context } from '../context.ts'
 import { namesOf } from '../names.ts'
@@ -27,8 +27,9 @@ export function getQueueStats(ctx: Context, front: Front) {
         const now = ctx.now()
         if (branch !== undefined && !view.branches.has(branch) && presentBranch(ctx, view, branch) === undefined)
           throw refused(branchNotFound(repoOf(view), branch, [...view.branches.keys()]), now, namesOf(ctx.database, view))
-        const figures = figuresOf(ctx.database, { repo: view.record.uri, branch, days: daysSince(since, now), now })
-        return { body: queueStatsAnswer(figures), of: { repo: view.uri, version } }
+        const days = daysSince(since, now)
+        const facts = onBranch(statsFacts(ctx.database, { repo: view.record.uri, days, now }), branch)
+        return { body: queueStatsAnswer(spanFigures(facts, spanStart(now, days), days)), of: { repo: view.uri, version } }
       }),
   }
 }
