@@ -1,10 +1,11 @@
 /** Joining and leaving a queue with scripts off: plain forms, a page that asks before leaving, refusals as a page of their own. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { lookAt, tooWide } from './support/look.ts'
-import { alertIn, headline, placesOn, queueRecords, submit } from './support/queueing.ts'
+import { lookAt, tooWide, twoLooks } from './support/look.ts'
+import { accept, alertIn, headline, placesOn, queueRecords, submit, submitted, waitForHeadline } from './support/queueing.ts'
 import { type About, madeUpCommit, type Records, recordsIn } from './support/records.ts'
 import { send } from './support/send.ts'
+import { atOwnServer } from './support/sign-in.ts'
 import type { Tab } from './support/tab.ts'
 import { queuePath, startWorld, type World } from './support/world.ts'
 
@@ -217,4 +218,98 @@ test('the page of a refusal and the page before leaving look as they should', as
   await tab.visit(`${pathOf(world.pull('csv-semicolons'))}/leave`)
   await lookAt(tab, 'leave')
   await tab.close()
+})
+
+/** From a box that asks for a right, over the account server's own page, back to the pull. */
+async function grantRight(tab: Tab, path: string): Promise<void> {
+  await tab.page.getByRole('button', { name: /^Continue at / }).click()
+  await atOwnServer(tab.page, world.people.bob)
+  await tab.page.waitForURL(url => url.pathname === path)
+}
+
+const drafts = async (uri: string) => (await world.people.bob.get('dev.knotless.pull', uri.split('/').at(-1) ?? ''))?.value.draft
+
+test('QUE-5 with scripts, drafts are made and marked as ready in the box; the right is asked for once, and comes back to the page', async () => {
+  const pull = world.pull('frost-two-degrees')
+  const path = world.pathOf(pull)
+  const tab = await world.open({ as: 'bob' })
+  const { page } = tab
+  try {
+    await tab.visit(path)
+    await submit(page, 'Add to merge queue')
+    await waitForHeadline(page, /^Queued/)
+    accept(page)
+    assert.equal(await submitted(page, 'Make a draft'), 422)
+    assert.match(await alertIn(page), /^To say here whether your pulls are drafts, let this server change dev\.knotless\.pull records/)
+    await lookAt(tab, 'pull-right', /422/, twoLooks)
+    await grantRight(tab, path)
+    assert.match((await page.locator('#merge-box').textContent()) ?? '', /Nothing was changed yet: press “Make a draft”\./)
+    assert.equal(await drafts(pull.uri), undefined)
+    accept(page)
+    await page.locator('#merge-box').getByRole('button', { name: 'Make a draft' }).focus()
+    await page.keyboard.press('Enter')
+    await waitForHeadline(page, /^Draft/)
+    assert.equal(await drafts(pull.uri), true)
+    await lookAt(tab, 'pull-draft', /422/, twoLooks)
+    assert.equal(await submitted(page, 'Mark as ready'), 200)
+    await waitForHeadline(page, /^(?!Draft)/)
+    assert.equal(await drafts(pull.uri), undefined)
+    assert.deepEqual(tab.faults().filter(fault => !/422/.test(fault)), [])
+  } finally {
+    await tab.close()
+  }
+})
+
+test('HON-6 with scripts off, Close and Reopen are plain forms; of a queued pull a page asks first', async () => {
+  const pull = world.pull('frost-two-degrees')
+  const path = world.pathOf(pull)
+  await bob.visit(path)
+  await submit(bob.page, 'Leave queue')
+  await submitMain(bob, 'Leave queue')
+  await submit(bob.page, 'Close')
+  assert.match(await alertIn(bob.page), /^To close and reopen pulls here/)
+  const tab = await world.open({ as: 'bob' })
+  try {
+    await tab.visit(path)
+    await submitted(tab.page, 'Close')
+    await grantRight(tab, path)
+  } finally {
+    await tab.close()
+  }
+  await bob.visit(path)
+  await submit(bob.page, 'Close')
+  await bob.page.waitForURL(world.url(path))
+  assert.equal(await headline(bob.page), 'Closed without landing')
+  await submit(bob.page, 'Reopen')
+  await bob.page.waitForURL(world.url(path))
+  await submit(bob.page, 'Add to merge queue')
+  await bob.page.getByRole('button', { name: 'Leave queue' }).waitFor()
+  await submit(bob.page, 'Close')
+  await bob.page.getByRole('heading', { name: 'Close this pull?' }).waitFor()
+  assert.match((await bob.page.locator('main').textContent()) ?? '', /It leaves the queue and gives up \d+\w\w place/)
+  assert.deepEqual(await tooWide(bob.page), [])
+  await submitMain(bob, 'Close')
+  assert.equal(await headline(bob.page), 'Closed without landing')
+  await bob.page.locator('#timeline .when').last().click()
+  await bob.page.waitForURL(/\/at\//)
+  assert.match((await bob.page.locator('main').textContent()) ?? '', /A change of state[\s\S]*"state": "closed"/)
+})
+
+/** Clicks the button of a page that asks, and waits for the pull's page. */
+async function submitMain(tab: Tab, name: string): Promise<void> {
+  await tab.page.locator('main').getByRole('button', { name, exact: true }).click()
+  await tab.page.locator('#merge-box').waitFor()
+}
+
+test('the page of a record and the page before closing look as they should', async () => {
+  const tab = await world.open({ as: 'bob' })
+  try {
+    const pull = world.pull('hedge-rows')
+    await tab.visit(`/at/${pull.uri.slice('at://'.length)}`)
+    await lookAt(tab, 'record')
+    await tab.visit(`${world.pathOf(pull)}/close`)
+    await lookAt(tab, 'confirm-change', undefined, twoLooks)
+  } finally {
+    await tab.close()
+  }
 })
