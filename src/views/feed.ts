@@ -6,8 +6,9 @@ export interface FeedEntry {
   id: string
   title: string
   summary: string
-  /** In milliseconds since 1970. */
+  /** When it happened, and when something was last added to it, in milliseconds since 1970. */
   at: number
+  updated: number
   /** Whole address of the page that says more. */
   href: string
   /** Whoever did it. */
@@ -31,10 +32,11 @@ export interface Feed {
 /** Writes it. Everything given is text; what XML cannot hold is made visible as U+FFFD. */
 export function atomFeed(feed: Feed): string {
   const entries = feed.entries.map(
-    ({ id, title, summary, at, href, by }) => `  <entry>
+    ({ id, title, summary, at, updated, href, by }) => `  <entry>
     <id>${escapeText(id)}</id>
     <title>${escapeText(title)}</title>
-    <updated>${iso(at)}</updated>
+    <published>${iso(at)}</published>
+    <updated>${iso(updated)}</updated>
     <author><name>${escapeText(by)}</name></author>
     <link rel="alternate" type="text/html" href="${escapeText(href)}"/>
     <summary>${escapeText(summary)}</summary>

@@ -31,6 +31,7 @@ const elements = new Set([
   'feed',
   'id',
   'title',
+  'published',
   'updated',
   'author',
   'name',
@@ -127,6 +128,36 @@ test('the feed holds landings and ejections, newest first, each under a name tha
   assert.deepEqual(entriesOf((await get('/alice.test/orchard/atom/idle')).text), [], 'another branch has its own')
 })
 
+test('what the steward decided about an ejection is said with it, and nobody else’s word', async () => {
+  const [first = ''] = orchard.pulls
+  const ejection = await eject(first, 'test failed. It failed alone.')
+  const write = (by: string, verdict: string) =>
+    orchard.write(by, 'dev.knotless.decision', orchard.key(), {
+      repo: orchard.repo,
+      subject: first,
+      ejection,
+      head: 'ab'.repeat(20),
+      verdict,
+      kind: 'flake',
+      entry: 'slow-socket',
+      attempt: 1,
+      evidence: [],
+    })
+  const before = partsOf((await get('/alice.test/orchard/atom/main')).text, 'updated')[0]
+  await write(runner, 'requeue')
+  await write(author, 'reject')
+  const { text } = await get('/alice.test/orchard/atom/main')
+  const [newest = ''] = entriesOf(text)
+  assert.match(
+    newest,
+    /It failed alone\. The steward put it back: as a flake, 1 of 2 at this head\. Every failed assertion matches slow-socket/,
+  )
+  const [published = ''] = partsOf(newest, 'published')
+  const [updated = ''] = partsOf(newest, 'updated')
+  assert.equal(published, before)
+  assert(updated > published && updated === partsOf(text, 'updated')[0])
+})
+
 test('an ejection by somebody who may not is in no feed (HON-2)', async () => {
   const [, , , fourth = ''] = orchard.pulls
   await orchard.write(author, 'dev.knotless.queue', orchard.key(), {
@@ -156,7 +187,7 @@ test('whatever people wrote, the feed stays XML, and it is bounded', async () =>
   for (let n = 0; n < 60; n++) await eject(first, 'test failed')
   const { text } = await get('/alice.test/orchard/atom/main')
   assertXml(text)
-  const times = entriesOf(text).flatMap(entry => partsOf(entry, 'updated'))
+  const times = entriesOf(text).flatMap(entry => partsOf(entry, 'published'))
   assert.equal(times.length, 50)
   assert.deepEqual(times, times.toSorted().toReversed(), 'newest first')
   assert(Buffer.byteLength(text) < 200_000)

@@ -1,6 +1,7 @@
 /** A branch's landings and ejections as lines of its feed. Plain text: readers of feeds show it as they like. */
 import { readReason } from './ejection.ts'
-import { commit, type Names, type Phrase, plain, say, who } from './phrase.ts'
+import { commit, join, type Names, type Phrase, plain, say, who } from './phrase.ts'
+import { type DecisionParts, decisionWords } from './steward.ts'
 
 /** How many of a batch's pulls are named. */
 const NAMED = 20
@@ -14,7 +15,15 @@ interface Member {
 
 export type FeedParts =
   | { kind: 'landed'; branch: string; tip: string; members: readonly Member[] }
-  | { kind: 'ejected'; title: string; pull: string; author: string; reason?: string | undefined; ejection?: string | undefined }
+  | {
+      kind: 'ejected'
+      title: string
+      pull: string
+      author: string
+      reason?: string | undefined
+      ejection?: string | undefined
+      decision?: DecisionParts | undefined
+    }
 
 /** Title and summary of one entry. `ejection` is the kind that its record says. */
 export function feedWords(parts: FeedParts, names: Names): { title: string; summary: string } {
@@ -23,7 +32,9 @@ export function feedWords(parts: FeedParts, names: Names): { title: string; summ
     const { reason, says } = readReason(parts.reason, parts.ejection)
     return {
       title: text(say`Ejected: ${{ title: parts.title, pull: parts.pull }}`),
-      summary: text(say`By ${who(parts.author)}. It was turned away: ${reason}. ${says}`).trim(),
+      summary: text(
+        join(say`By ${who(parts.author)}. It was turned away: ${reason}.`, say`${says}`, parts.decision && decided(parts.decision)),
+      ),
     }
   }
   const { members } = parts
@@ -41,6 +52,12 @@ export function feedWords(parts: FeedParts, names: Names): { title: string; summ
 function memberWords({ title, pull, author }: Member): Phrase {
   const quoted = { title, pull }
   return author === undefined ? say`${quoted}` : say`${quoted} (${who(author)})`
+}
+
+function decided(parts: DecisionParts): Phrase {
+  const { says } = decisionWords(parts)
+  if (parts.verdict === 'requeue') return say`The steward put it back: ${says}`
+  return parts.verdict === 'reject' ? say`The steward rejected it: ${says}` : says
 }
 
 /** The name of the feed. `repo` is the repository as people write it. */

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { loadPastFacts } from '../../indexer/read.ts'
+import { decisionOn } from '../../queue/decisions.ts'
 import { foldRepository } from '../../queue/fold.ts'
 import { branchPast, type PastEvent } from '../../queue/past.ts'
+import { tidMillis } from '../../queue/tid.ts'
 import type { RepositoryView } from '../../queue/view.ts'
 import { feedTitle, feedWords } from '../../queue/words/feed.ts'
 import { atomFeed, type FeedEntry } from '../../views/feed.ts'
@@ -49,15 +51,16 @@ function feedText(ctx: PageContext, at: Located, branch: string): string | undef
   const view = foldRepository(loaded.facts, ctx.now())
   const repository = repositoryPath(head.owner, head.name)
   const whole = (path: string) => `${ctx.config.publicUrl}${path}`
-  const events = branchPast(view, branch, ENTRIES)
+  const voice: Voice = { names, path: path => whole(`${repository}${path}`), branch }
+  const entries = branchPast(view, branch, ENTRIES).map(event => entryOf(view, event, voice))
   return atomFeed({
     id: tag(`feed/${head.owner.did}/${head.name}/${branch}`),
     title: feedTitle(branch, `${accountName(head.owner)}/${head.name}`),
     self: whole(feedPathIn(repository, branch)),
     page: whole(queuePath(head.owner, head.name, branch)),
     author: accountName(head.owner),
-    updated: events[0]?.at ?? Date.parse(view.record.value.createdAt),
-    entries: events.map(event => entryOf(view, event, { names, path: path => whole(`${repository}${path}`), branch })),
+    updated: entries.length === 0 ? Date.parse(view.record.value.createdAt) : Math.max(...entries.map(entry => entry.updated)),
+    entries,
   })
 }
 
@@ -74,10 +77,15 @@ function entryOf(view: RepositoryView, event: PastEvent, { names, path, branch }
     const { pull, record, at } = event
     const { uri, did, value } = pull.pull
     const { reason, kind } = record.value
+    const decision = decisionOn(pull, record.uri)
     return {
       id: tag(`ejection/${record.did}/${record.rkey}`),
-      ...feedWords({ kind: 'ejected', title: value.title, pull: uri, author: did, reason, ejection: kind }, names),
+      ...feedWords(
+        { kind: 'ejected', title: value.title, pull: uri, author: did, reason, ejection: kind, decision: decision?.value },
+        names,
+      ),
       at,
+      updated: decision === undefined ? at : Math.max(at, tidMillis(decision.rkey)),
       href: path(pullPathIn('', account(did), uri)),
       by: accountName(account(record.did)),
     }
@@ -91,6 +99,7 @@ function entryOf(view: RepositoryView, event: PastEvent, { names, path, branch }
     id: tag(`landing/${batch.by}/${batch.tip}`),
     ...feedWords({ kind: 'landed', branch, tip: batch.tip, members }, names),
     at,
+    updated: at,
     href: path(batchPathIn('', batch.tip)),
     by: accountName(account(batch.by)),
   }

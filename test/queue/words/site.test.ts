@@ -23,6 +23,16 @@ test('STA-3 the words of feeds and badges are what they were', t => {
     ejected: [
       feedWords({ ...ejected, reason: 'test failed. It failed alone, at abc1234 on main at def5678.' }, names),
       feedWords({ ...ejected, ejection: 'gateway' }, names),
+      ...['requeue', 'reject', 'none'].map(verdict =>
+        feedWords(
+          {
+            ...ejected,
+            reason: 'test failed',
+            decision: { verdict, kind: 'flake', attempt: 1, assertion: 'adds up', entry: 'slow-socket' },
+          },
+          names,
+        ),
+      ),
     ],
     badge: [badgeWords('main', 12, 'Healthy'), noBadgeWords('pear')],
   })
