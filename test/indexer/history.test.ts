@@ -35,13 +35,14 @@ test('REA-4 what a batch’s runs said is kept when its checks are taken away', 
   const bench = await openBench()
   await bench.take(
     put(alice, 'repo', 'orchard', repoRecord(), 1),
-    put(rigby, 'check', 'queue:lint', check('lint', commit(9), 'success', { filed: 10, ran: [11, 13] }), 2),
-    put(rigby, 'check', 'queue:test', check('test', commit(9), 'running', { filed: 10 }), 3),
+    put(rigby, 'check', 'queue:lint', check('lint', commit(9), 'success', { filed: 10, ran: [11, 13] }, { of: 0 }), 2),
+    put(rigby, 'check', 'queue:test', check('test', commit(9), 'running', { filed: 10 }, { of: 0 }), 3),
   )
   assert.deepEqual(outcomes(bench), [], 'it has not ended while a run goes')
-  const done = check('test', commit(9), 'success', { filed: 10, ran: [12, 20] }, { retried: [{ test: 'suite > slow' }] })
+  const done = check('test', commit(9), 'success', { filed: 10, ran: [12, 20] }, { of: 0, retried: [{ test: 'suite > slow' }] })
   await bench.take(put(rigby, 'check', 'queue:test', done, 4, { operation: 'update' }))
   const before = historyOf(bench.index, orchard, 'main')
+  assert.equal(before, historyOf(bench.index, orchard, 'main'), 'it is remembered')
   assert.deepEqual(
     before.batches.map(({ runs, startedAt, endedAt, size, runner }) => [
       runs.map(run => [run.workflow, run.state]),
