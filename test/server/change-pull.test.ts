@@ -175,7 +175,7 @@ test('QUE-2 QUE-5 what takes a queued pull out of the queue is asked before, wit
       'close',
       /Close this pull\? [\s\S]*It leaves the queue and gives up 1st place; nobody else is affected\. Reopening it does not queue it again\./,
     ],
-    ['draft', /Make this pull a draft\? [\s\S]*Marking it as ready does not queue it again\./],
+    ['draft', /Make this pull a draft\? [\s\S]*Add it again once it is ready\./],
   ] as const) {
     const asks = await carols.get(`${path}/${act}`)
     assert.equal(asks.status, 200)

@@ -21,7 +21,7 @@ const HEADLINES = { close: 'Close this pull?', draft: 'Make this pull a draft?' 
 
 /** `leave`: where it stands in its queue, if it does. */
 export function changeQuestion(act: 'close' | 'draft', leave: LeaveParts | undefined): ChangeQuestion {
-  const back = act === 'close' ? say`Reopening it does not queue it again.` : say`Marking it as ready does not queue it again.`
+  const back = act === 'close' ? say`Reopening it does not queue it again.` : say`Add it again once it is ready.`
   const headline = say`${HEADLINES[act]}`
   switch (leave?.key) {
     case 'queued':
@@ -41,8 +41,9 @@ export function changeQuestion(act: 'close' | 'draft', leave: LeaveParts | undef
   }
 }
 
-/** Beside the buttons of a pull that is queued. */
-export function changeCosts(close: boolean, draft: boolean): Phrase | undefined {
+/** Beside the buttons of a pull that is queued; `held`: a draft that nobody has taken out yet (QUE-5). */
+export function changeCosts(close: boolean, draft: boolean, held = false): Phrase | undefined {
+  if (held) return say`It was queued and nothing has taken it out yet: marked as ready now, it is back at its place.`
   if (close && draft) return say`Closing it or making it a draft takes it out of the queue as well.`
   if (close) return say`Closing it takes it out of the queue as well.`
   return draft ? say`Making it a draft takes it out of the queue as well.` : undefined

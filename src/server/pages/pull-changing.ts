@@ -37,7 +37,8 @@ export function changingModel({ view, pull }: LocatedPull, caller: string | unde
   const may = changesOf({ view, pull: pull.pull.uri, caller })
   const acts = inOrder.filter(act => may.has(act)).map(act => changeLine({ view, pull }, act))
   const asks = (act: ChangeAct) => acts.some(line => line.act === act && line.question !== undefined)
-  return { acts, costs: changeCosts(asks('close'), asks('draft')), right }
+  const held = may.has('ready') && pull.heldEntry !== undefined
+  return { acts, costs: changeCosts(asks('close'), asks('draft'), held), right }
 }
 
 /** One of them; with a question where it costs a place in the queue. */
