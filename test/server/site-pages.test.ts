@@ -153,7 +153,22 @@ test('a page that is not there leads to what its address begins with', async () 
 test('what pages are made of is one answer away', async () => {
   const [first = ''] = orchard.pulls
   const pull = `/alice.test/orchard/pulls/carol.test/${first.slice(first.lastIndexOf('/') + 1)}`
-  for (const path of ['/', '/?q=alice.test', '/alice.test/orchard', '/alice.test/orchard/queue/main', pull]) {
+  const tip = 'cd'.repeat(20)
+  const landed = await orchard.write(author, 'dev.knotless.pull', orchard.key(), {
+    repo: orchard.repo,
+    branch: 'main',
+    head: { repo: orchard.repo, branch: 'topic-3' },
+    title: 'Landed',
+  })
+  await orchard.write(owner, 'dev.knotless.state', orchard.key(), {
+    repo: orchard.repo,
+    subject: landed,
+    state: 'merged',
+    commit: tip,
+    batch: tip,
+  })
+  const paths = ['/', '/?q=alice.test', '/alice.test/orchard', '/alice.test/orchard/queue/main', pull]
+  for (const path of [...paths, '/alice.test/orchard/stats', `/alice.test/orchard/batches/${tip}`]) {
     const { text } = await get(path)
     const href = /<link rel="alternate" type="application\/json" href="([^"]+)">/.exec(text)?.[1]?.replaceAll('&amp;', '&')
     assert(href, path)
