@@ -77,6 +77,7 @@ export function batchPages(): Record<string, BatchPage> {
       says: batchWords({ state: 'ahead' }),
       more: undefined,
       batch: { ...page.batch, isAhead: true },
+      expected: { from: now + 8 * 60_000, to: now + 10 * 60_000, basis: 'from the last 20 batches that passed' },
     }),
     'batch-merged': batchPage({
       frame: frame({ viewer: undefined, path }),

@@ -150,8 +150,8 @@ export function batchTimes(parts: {
   return join(
     times,
     trusted
-      ? say`Its pulls come from the owner and collaborators only, so it used the branch’s cache.`
-      : say`Its pulls come from others too, so nothing that it cached was kept for the branch.`,
+      ? say`Its pulls come from the owner and collaborators only, so it ${endedAt === undefined ? 'uses' : 'used'} the branch’s cache.`
+      : say`Its pulls come from others too, so nothing that it ${endedAt === undefined ? 'caches is' : 'cached was'} kept for the branch.`,
   )
 }
 

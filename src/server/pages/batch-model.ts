@@ -1,5 +1,5 @@
 import type { AnswerContext } from '../../queue/answers/context.ts'
-import { batchParts as wordsOf } from '../../queue/answers/queue.ts'
+import { queueParts, batchParts as wordsOf } from '../../queue/answers/queue.ts'
 import { droppedOf, endingOf, endOf, type Story, type StoryRun, storyEvents, titleOf } from '../../queue/batch-story.ts'
 import { inFlight } from '../../queue/batches.ts'
 import { standing } from '../../queue/standing.ts'
@@ -45,6 +45,7 @@ export function batchParts(
   const dropped = state === 'cancelled' ? droppedWords(droppedOf(batch, onBatch)) : undefined
   const isAhead = state === 'ahead' || state === 'passed-waiting' || state === 'red-undecided'
   const endedAt = endOf(batch) ?? landedAt(batch)
+  const flight = inFlight(state) ? flightOf(view, batch, ctx) : undefined
   return {
     batch: { branch, base, tip, since, isAhead },
     form: ctx.now - (since ?? 0) < TODAY ? 'clock' : 'full',
@@ -59,10 +60,17 @@ export function batchParts(
     ],
     times: batchTimes({ since, endedAt, trusted: batch.trusted, now: ctx.now }),
     members: batch.members.map(member => memberOf(view, batch, member, ctx)),
-    runs: batch.runs.map(runOf),
+    expected: state === 'landing' ? undefined : flight?.expected,
+    runs: batch.runs.map(run => ({ ...runOf(run), check: flight?.checks.find(check => check.uri === run.uri) })),
     runCounts: runCounts(batch.runs.map(run => run.state)),
     events: storyEvents(batch, every),
   }
+}
+
+/** The batch as the queue page has it. */
+function flightOf(view: RepositoryView, { branch, tip }: FoundBatch, ctx: AnswerContext) {
+  const answer = queueParts(view, { branch, limit: 1 }, ctx)
+  return answer.ok ? answer.body.batches.find(batch => batch.tip === tip) : undefined
 }
 
 function namesOf({ runs }: Story, ...states: readonly string[]): string[] {

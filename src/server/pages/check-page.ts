@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { checkAt } from '../../indexer/read.ts'
 import { checkView } from '../../queue/answers/parts.ts'
 import { isGoing, millis, type Run, runState } from '../../queue/runs.ts'
@@ -18,9 +19,11 @@ import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
 import { accountOf, type Located, locate, type RepoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { haveQuery, sendLive, sendMissing } from './send.ts'
+import { haveQuery, isShared, sendHtml, sendMissing } from './send.ts'
 
 const MOST_DECISIONS = 5
+/** Characters of pages that were made a moment ago. */
+const KEPT = 2 ** 23
 
 interface CheckParams extends RepoParams {
   runner: string
@@ -54,11 +57,24 @@ const query = {
 /** The page of one run with its log, live while it goes on; and the log as text. */
 export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
   const path = '/:owner/:name/checks/:runner/:key'
+  const kept = new LRUCache<string, { of: string; html: string }>({
+    maxSize: KEPT,
+    ttl: 1_000,
+    sizeCalculation: ({ html }, url) => html.length + url.length + 1,
+  })
   app.get<{ Params: CheckParams; Querystring: Query }>(path, { schema: { params, querystring: query } }, async (request, reply) => {
     const at = locateRun(ctx, request.params)
     if (at === undefined) return sendNoRun(ctx, request, reply)
     const { have, from } = request.query
-    return sendLive(ctx, request, reply, 'check', await checkModel(ctx, request, at, from), { have })
+    // Many watch one log: what they ask for at the same moment is made once, for as long as it has not grown.
+    const of = `${at.version} ${ctx.liveLogs.endOf(at.run.uri)}`
+    const url = isShared(request) ? request.url : undefined
+    const known = url === undefined ? undefined : kept.get(url)
+    if (known?.of === of) return sendHtml(reply, known.html)
+    const model = await checkModel(ctx, request, at, from)
+    const html = have === undefined ? ctx.renderer.renderPage('check', model) : ctx.renderer.renderChanges('check', model, have)
+    if (url !== undefined && model.log.shown) kept.set(url, { of, html })
+    return sendHtml(reply, html)
   })
 
   app.get<{ Params: CheckParams }>(`${path}/log`, { schema: { params } }, async (request, reply) => {

@@ -16,7 +16,7 @@ export function sendHtml(reply: FastifyReply, html: string | Buffer, status = ht
 }
 
 /** What is asked without any cookie is the same for everybody. */
-function isShared(request: FastifyRequest): boolean {
+export function isShared(request: FastifyRequest): boolean {
   return request.headers.cookie === undefined && visitOf(request).csrf === ''
 }
 

@@ -12,6 +12,8 @@ export interface LiveLogs {
   /** Takes a piece; one that was sent before changes nothing, one after a gap starts anew. */
   add(check: string, piece: { offset: number; text: string }): void
   of(check: string): LiveLog | undefined
+  /** Where it ends, in bytes; 0 where nothing is kept of it. */
+  endOf(check: string): number
   drop(check: string): void
   /** Every check that has one. */
   checks(): string[]
@@ -54,6 +56,10 @@ export function createLiveLogs(): LiveLogs {
       const log = kept.get(check)
       if (log === undefined) return undefined
       return { text: new TextDecoder().decode(log.bytes), from: log.from }
+    },
+    endOf(check) {
+      const log = kept.get(check)
+      return log === undefined ? 0 : log.from + log.bytes.length
     },
     tell(check) {
       for (const listener of listeners) listener(check)

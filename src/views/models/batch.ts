@@ -1,4 +1,5 @@
 import type { Frame, RepoHead } from './frame.ts'
+import type { CheckLine, ExpectedLine } from './queue.ts'
 import type { Account, Instant, Words } from './words.ts'
 
 /** A label: a word, its octicon and its tone. */
@@ -32,6 +33,8 @@ export interface BatchRun {
   /** How long it took, in milliseconds. */
   took?: number | undefined
   says: string
+  /** While its batch is in flight: the run as the queue page has it, with how long it usually takes. */
+  check?: CheckLine | undefined
   /** It lists tests that failed. */
   failedTests: boolean
 }
@@ -51,6 +54,8 @@ export interface BatchPage {
   frame: Frame
   repo: RepoHead
   batch: { branch: string; base?: string | undefined; tip: string; since?: Instant | undefined; isAhead: boolean }
+  /** When it lands, while it is in flight. */
+  expected?: ExpectedLine | undefined
   /** How its times are said: those of today without their day. */
   form: 'clock' | 'full'
   label: LabelLine
