@@ -46,7 +46,7 @@ function read(view: RepositoryView, branch: BranchView): ActivityEvent[] {
         batch: batch.tip,
       })
     }),
-    ...(branch.every ?? branch.batches).flatMap(batch => ofBatch(branch, batch)),
+    ...(branch.every ?? branch.batches).flatMap(batch => ofBatch(view, branch, batch)),
     ...ofLander(view),
   ]
   // Of one moment what led to something stands under it.
@@ -97,13 +97,15 @@ function partsOf(record: Stored<QueueRecord> | Stored<StateRecord>, again: boole
 }
 
 /** That it was built, and what became of it; that it landed its pulls say. */
-function ofBatch(branch: BranchView, batch: BatchView): ActivityEvent[] {
+function ofBatch(view: RepositoryView, branch: BranchView, batch: BatchView): ActivityEvent[] {
   const record = batch.checks[0]?.uri
   if (record === undefined) return []
   const size = batch.members.length
   const ahead = (branch.every ?? []).some(other => other.tip === batch.base && endOf(other) > batch.since)
   const built = event({ kind: 'built', by: batch.runner, size, base: batch.base, ahead }, batch.since, record, { batch: batch.tip })
-  const ended = endParts(branch, batch)
+  // Of pulls that landed long ago nothing is known here, nor whether their batch did.
+  const isKnown = batch.members.every(member => view.pulls.has(member.pull))
+  const ended = isKnown ? endParts(branch, batch) : undefined
   return ended === undefined ? [built] : [built, event(ended, endOf(batch), record, { batch: batch.tip })]
 }
 
@@ -115,9 +117,11 @@ function endParts(branch: BranchView, batch: BatchView): ActivityParts | undefin
   return { kind: 'failed', size, names: failed.length > 0 ? failed : noVerdict, verdict: failed.length > 0 }
 }
 
-/** Why a batch was dropped, as its checks say. */
+/** Why a batch was dropped, as its checks say: one that passed could not land where its branch had moved. */
 export function dropOf(batch: BatchView): DropParts | undefined {
-  return batch.checks.map(({ value }) => readDrop(value.cause)).find(cause => cause !== undefined)
+  const said = batch.checks.map(({ value }) => readDrop(value.cause)).find(cause => cause !== undefined)
+  const { passed, of } = countRuns(batch)
+  return said ?? (of > 0 && passed === of ? 'branch-moved' : undefined)
 }
 
 /** When the last of its runs ended. */

@@ -160,6 +160,7 @@ export function eventsOf(facts: RepositoryFacts): RecordEvent[] {
     ...facts.queue,
     ...facts.checks,
     ...facts.landers,
+    ...(facts.decisions ?? []),
   ]
   return records.map((record, n) => {
     const collection = record.uri.split('/')[3] ?? ''
