@@ -7,6 +7,7 @@ import type { BoxModel } from '../src/views/models.ts'
 import { until } from '../test/support/until.ts'
 import { renderer } from '../test/views/rendered.ts'
 import { frame } from '../test/views/sample.ts'
+import { checkPage } from '../test/views/sample-check.ts'
 import { boxes, boxModel, pullPage } from '../test/views/sample-pull.ts'
 import { busyQueue } from '../test/views/sample-queue.ts'
 import { type Site, type SiteRequest, serveViews, shown } from './views-site.ts'
@@ -45,8 +46,16 @@ function pullModel(more: Partial<BoxModel> = {}) {
   return { ...pull, frame: frame({ live, path: '/pull' }), box: { ...world.box, ...more } }
 }
 
+/** A log of 300 lines, and of five more with each version. */
+function logModel() {
+  const lines = Array.from({ length: 295 + 5 * world.version }, (_, n) => ({ pieces: [{ text: `line ${n + 1}` }] }))
+  const log = { shown: true as const, lines, first: 1, of: lines.length, live: true, notes: [] }
+  return checkPage({ frame: frame({ live, path: '/log' }), failed: undefined, log })
+}
+
 function page(path: string, have: string | null) {
   const views = renderer()
+  if (path === '/log') return have === null ? views.renderPage('check', logModel()) : views.renderChanges('check', logModel(), have)
   if (path === '/other') return views.renderPage('queue', queueModel('/other', `${shown}2`))
   if (path === '/queue') return have === null ? views.renderPage('queue', queueModel()) : views.renderChanges('queue', queueModel(), have)
   return have === null ? views.renderPage('pull', pullModel()) : views.renderChanges('pull', pullModel(), have)
@@ -140,6 +149,24 @@ for (const own of [true, false]) {
     await until(async () => Math.abs(Number(await top()) - Number(before)) <= 2, { timeout: 3_000, what: 'the row to be where it was' })
   })
 }
+
+test('a log that grows stays at its end for whoever is there, and where it is for everybody else', async () => {
+  await visit('/log')
+  const last = () => tab.locator('pre.log code > span').last().getAttribute('id')
+  const toEnd = () => tab.evaluate('document.documentElement.scrollHeight - innerHeight - scrollY')
+  await tab.evaluate('document.getElementById("L100").scrollIntoView()')
+  const before = await tab.evaluate('scrollY')
+  world.version = 2
+  site.change(2)
+  await until(async () => (await last()) === 'L305')
+  assert.equal(await tab.evaluate('scrollY'), before)
+  await tab.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+  await until(async () => Number(await toEnd()) < 2)
+  world.version = 3
+  site.change(3)
+  await until(async () => (await last()) === 'L310')
+  await until(async () => Number(await toEnd()) < 2, { timeout: 3_000, what: 'the end to be in view' })
+})
 
 test('one change is one request, which brings the regions that differ; a change of nothing shown brings none', async () => {
   await visit('/queue')

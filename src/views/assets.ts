@@ -11,6 +11,7 @@ const files: Readonly<Record<string, { from: readonly string[]; type: string }>>
   'css/knotless.css': { from: ['public/css/knotless.css'], type: 'text/css; charset=utf-8' },
   'js/knotless.js': { from: ['public/js/knotless.js'], type: 'text/javascript; charset=utf-8' },
   'js/live.js': { from: ['public/js/live.js'], type: 'text/javascript; charset=utf-8' },
+  'js/tail.js': { from: ['public/js/tail.js'], type: 'text/javascript; charset=utf-8' },
   'img/mark.svg': { from: ['public/img/mark.svg'], type: 'image/svg+xml' },
   'sprite.svg': { from: ['public/sprite.svg'], type: 'image/svg+xml' },
   'favicon.ico': { from: ['public/favicon.ico'], type: 'image/x-icon' },
