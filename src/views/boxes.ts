@@ -73,5 +73,5 @@ export function mergesNow(model: BoxModel): boolean {
 export function boxPlace(model: BoxModel): Html | undefined {
   const { kind, position, length } = model.standing
   if (position === undefined || length === undefined || (kind !== 'queued' && !flying.has(kind))) return undefined
-  return placeStrip({ position, length, inFlight: model.inFlight })
+  return placeStrip({ position, length, flying: model.flying })
 }

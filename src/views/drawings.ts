@@ -3,10 +3,10 @@ import { Html } from './html.ts'
 const most = 24
 
 /**
- * Where a pull is in its queue: ring, beads in flight, beads that wait, the big bead is this one. `position` is counted from 1. Over 24
+ * Where a pull is in its queue: ring, beads in flight, beads that wait, the big bead is this one. Places are counted from 1. Over 24
  * pulls the strip stops and the words beside it go on. Hidden from screen readers, since the headline says the same.
  */
-export function placeStrip(place: { position: number; length: number; inFlight: number }): Html {
+export function placeStrip(place: { position: number; length: number; flying: readonly number[] }): Html {
   const beads = Math.min(Math.max(place.length, place.position), most)
   const me = Math.min(place.position, beads)
   const end = 18 + beads * 18
@@ -16,7 +16,7 @@ export function placeStrip(place: { position: number; length: number; inFlight: 
   drawn += '<circle class="h" cx="12" cy="12" r="7"/>'
   for (let bead = 1; bead <= beads; bead++) {
     if (bead === me) continue
-    drawn += `<circle class="${bead <= place.inFlight ? 'fly' : 'bd'}" cx="${18 + bead * 18}" cy="12" r="5"/>`
+    drawn += `<circle class="${place.flying.includes(bead) ? 'fly' : 'bd'}" cx="${18 + bead * 18}" cy="12" r="5"/>`
   }
   drawn += `<circle class="me" cx="${18 + me * 18}" cy="12" r="8"/>`
   return new Html(`<svg class="place" viewBox="0 0 ${width} 24" width="${width}" height="24" aria-hidden="true">${drawn}</svg>`)

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { boxWords } from '../../src/queue/words/box.ts'
 import * as refusals from '../../src/queue/words/refusals.ts'
 import { decisionWords } from '../../src/queue/words/steward.ts'
+import { placeStrip } from '../../src/views/drawings.ts'
 import { wordsText } from '../../src/views/phrases.ts'
 import { byId, type Element, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
@@ -225,4 +226,10 @@ test('GWY-7 where the owner has not delegated, whoever would merge is told so, a
   const owner = pullPage({ ...model, can, isOwner: true, gateway: { delegated: false, settingsUrl: 'https://queue.example/settings' } })
   assert.deepEqual(pressable(boxOf(owner)), ['Open your settings'])
   assert.equal(boxOf(pullPage({ ...model, can, mayMerge: false })).text.includes('Not merged'), false)
+})
+
+test('the strip of beads shows who is in flight, also past one who was passed over', () => {
+  const { markup } = placeStrip({ position: 4, length: 6, flying: [1, 2, 5] })
+  const beads = [...markup.matchAll(/class="(fly|bd|me)" cx="(\d+)"/g)].sort((a, b) => Number(a[2]) - Number(b[2])).map(([, kind]) => kind)
+  assert.deepEqual(beads, ['fly', 'fly', 'bd', 'me', 'fly', 'bd'])
 })

@@ -102,7 +102,7 @@ export function boxModel(parts: BoxParts): BoxModel {
       merge: { allowed: false, refusal: refusals.notDelegated('merge', alice.did, false, { delegation: { state: 'never' } }) },
     },
     ...(queued ? { leave: leaveWords({ key: 'queued', position: place.position }) } : {}),
-    inFlight: 5,
+    flying: [1, 2, 3, 4, 5],
     lander: { account: runner, named: true },
     gateway: { delegated: false, ...(parts.key === 'gateway-owner' ? { settingsUrl: '/settings' } : {}) },
     checks: [],

@@ -39,8 +39,8 @@ async function busyQueue({ cast, pen, history, open, show }: Making, repo: Repo)
     await put('Rows from a list', 'csv-import'),
     await put('Count the apples twice'),
   ]
-  const upper = [await put('Warn of hail'), await put('Plan hedges for the north wall')]
   const held = await put('Rows in a list', 'csv-stream')
+  const upper = [await put('Warn of hail'), await put('Plan hedges for the north wall')]
   const flight = await put('Show the weights in pounds')
   const unstarted = await put('Translate the picking list')
   const changed = await put('Water less after rain')
@@ -48,6 +48,7 @@ async function busyQueue({ cast, pen, history, open, show }: Making, repo: Repo)
   await pen.queue(carol, changed, 'queued', 20, { head: madeUp('an earlier head'), branch: 'main' })
   const next = await put('Say when the cider is ready', undefined, 9)
 
+  await earlierBatches(pen, runner, lower, history.trunk('landed-1'))
   const { tip } = await pen.batch(runner, lower, { check: 'success', docs: 'success', e2e: 'running', test: 'running' }, { base, ago: 4 })
   await pen.batch(runner, upper, { check: 'success', docs: 'success', e2e: 'queued', test: 'running' }, { base: tip, ago: 1 })
   const preflight = { queue: 'first', baseCommit: base }
@@ -56,7 +57,7 @@ async function busyQueue({ cast, pen, history, open, show }: Making, repo: Repo)
 
   const [second, above] = [lower[1], upper[0]]
   if (second === undefined || above === undefined) throw new Error('no batches')
-  show('in-batch', 'In a batch', second)
+  show('in-batch', 'In a batch', second, { title: 'In the batch that is checked' })
   show('in-batch-owner', 'In a batch', second, { as: 'alice', title: 'In a batch, as the owner sees it' })
   show('in-batch-signed-out', 'In a batch', second, { as: 'nobody', title: 'In a batch, as anybody sees it' })
   show('in-ahead', 'In a batch', above, { title: 'In a batch that runs ahead of another' })
@@ -65,6 +66,14 @@ async function busyQueue({ cast, pen, history, open, show }: Making, repo: Repo)
   show('queued-flight-none', 'Queued', unstarted, { title: 'Waiting for its pre-flight, which has not started' })
   show('queued-changed', 'Queued', changed, { title: 'Its head moved since it was queued' })
   show('queued-next', 'Queued', next, { title: 'Ready, while one batch is checked and another runs ahead' })
+}
+
+/** Batches of a day ago that passed: what estimates go by. */
+async function earlierBatches(pen: Making['pen'], runner: Making['cast']['runner'], pulls: readonly Pulled[], base: string): Promise<void> {
+  for (const [at, took] of [41, 44, 39, 47].entries()) {
+    const earlier = { base, ago: 1_500 + at * 60, tip: madeUp(`an earlier batch ${at}`), took }
+    await pen.batch(runner, pulls, { check: 'success', docs: 'success', e2e: 'success', test: 'success' }, earlier)
+  }
 }
 
 /** Merged, closed and drafts. */
@@ -84,7 +93,12 @@ async function settled({ cast, pen, history, open, show }: Making, repo: Repo): 
     await land('The frost table', 'landed-2', 'later', { head: madeUp('the head that landed') }),
     await land('The picking list', 'landed-3', 'topic-16'),
   ]
-  await pen.batch(runner, three, { check: 'success', test: 'success' }, { base, ago: 12, tip: batch })
+  await pen.batch(
+    runner,
+    three,
+    { check: 'success', test: 'success' },
+    { base, ago: 12, commits: ['landed-1', 'landed-2', 'landed-3'].map(history.trunk) },
+  )
   for (const write of landings) await write()
   const [merged, later] = three
   if (merged === undefined || later === undefined) throw new Error('nothing landed')
@@ -103,11 +117,11 @@ async function settled({ cast, pen, history, open, show }: Making, repo: Repo): 
 
   const closed = await open(repo, 'Trees in circles')
   await pen.state(carol, closed, 'closed', 2_900)
-  show('closed', 'Closed', closed)
+  show('closed', 'Closed', closed, { title: 'Closed by a collaborator' })
   show('closed-stranger', 'Closed', closed, { as: 'mallory', title: 'Closed, as a stranger sees it' })
 
   const draft = await open(repo, 'Half a thought', { by: bob, draft: true })
-  show('draft', 'Draft', draft)
+  show('draft', 'Draft', draft, { title: 'A draft, as its author sees it' })
   const heldDraft = await open(repo, 'Queued, then made a draft', { by: bob, draft: true })
   await pen.queue(carol, heldDraft, 'queued', 70)
   show('draft-held', 'Draft', heldDraft, { title: 'A draft that is queued: held out until it is ready' })
@@ -123,7 +137,7 @@ async function ready({ cast, pen, history, open, show }: Making, repo: Repo): Pr
   const base = history.trunk('landed-3')
   const passed = await open(repo, 'Ladders for the tall trees')
   for (const name of ['check', 'docs', 'e2e', 'test']) await pen.check(runner, passed, name, 'success', 31, { baseCommit: base })
-  show('ready', 'Ready', passed)
+  show('ready', 'Ready', passed, { title: 'Its checks passed' })
   show('signed-out', 'Not allowed', passed, { as: 'nobody', title: 'Nobody is logged in' })
   show('not-allowed', 'Not allowed', passed, { as: 'mallory', title: 'Logged in, and not one of those who may' })
   show('refused-upstream', 'When it says no', passed, {
@@ -172,5 +186,5 @@ async function hindered({ cast, pen, history, open, show }: Making, repo: Repo):
   const failed = await open(repo, 'Pears too')
   await pen.check(runner, failed, 'check', 'failure', 30, { baseCommit: base, queue: 'first' })
   await pen.check(runner, failed, 'docs', 'success', 30, { baseCommit: base })
-  show('checks-failed', 'Checks failed', failed)
+  show('checks-failed', 'Checks failed', failed, { title: 'A check failed at its head' })
 }

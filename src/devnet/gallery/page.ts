@@ -41,9 +41,7 @@ export function galleryPage(gallery: Gallery, serverUrl: string): string {
     <section>
       <h2>Who looks</h2>
       <p>Many states differ by who looks. <a href="${serverUrl}/login">Log in</a> with a handle; the password goes to the account’s own server. Where nobody is named, be logged in as ${cast.bob.handle}.</p>
-      <div class="scroll" role="region" tabindex="0" aria-label="Accounts"><table class="wide"><thead><tr><th>Handle</th><th>Password</th></tr></thead><tbody>${lookers.map(
-        ({ handle, password }) => html`<tr><td>${handle}</td><td><code>${password}</code></td></tr>`,
-      )}</tbody></table></div>
+      <dl class="kv">${lookers.map(({ handle, password }) => html`<dt>${handle}</dt><dd><code>${password}</code></dd>`)}</dl>
     </section>
     ${groups.map(part)}
   </main>

@@ -46,12 +46,12 @@ export interface Pen {
   ejected(by: DevAccount, pull: Pulled, why: EjectionParts | undefined, ago: number, more?: RecordValue): Promise<Written>
   /** A pull's own run, on its head merged with `base`; it began `ago` minutes before now and took one minute. */
   check(by: DevAccount, pull: Pulled, workflow: string, status: string, ago: number, more: RecordValue): Promise<Written>
-  /** The runs of a batch, filed `ago` minutes before now, by workflow and status. Gives its tip, and its runs by workflow. */
+  /** The runs of a batch, whose commits are made up unless given, filed `ago` minutes before now, by workflow and status; they took `took` minutes, else one. Gives its tip, and its runs by workflow. */
   batch(
     by: DevAccount,
     pulls: readonly Pulled[],
     runs: Readonly<Record<string, string | RecordValue>>,
-    at: { base: string; ago: number; branch?: string; tip?: string },
+    at: { base: string; ago: number; branch?: string; tip?: string; took?: number; commits?: readonly string[] },
   ): Promise<{ tip: string; checks: Record<string, Written> }>
   /** A lander's own record about a repository. */
   lander(by: DevAccount, repo: Repo, more?: RecordValue): Promise<void>
@@ -74,10 +74,10 @@ export function createPen(ctx: { history: GalleryHistory; now: number; names: Na
   const ago = (minutes: number) => new Date(now - minutes * MINUTE).toISOString()
   /** Keys of one minute come in the order in which they were asked for. */
   const key = (minutes: number) => tidAt(now - minutes * MINUTE + ++last / 1000, 7)
-  const times = (status: string, minutes: number) => ({
+  const times = (status: string, minutes: number, took = 1) => ({
     createdAt: ago(minutes),
     ...(status === 'queued' ? {} : { startedAt: ago(minutes) }),
-    ...(status === 'queued' || status === 'running' ? {} : { finishedAt: ago(Math.max(0, minutes - 1)) }),
+    ...(status === 'queued' || status === 'running' ? {} : { finishedAt: ago(Math.max(0, minutes - took)) }),
   })
   const run = (repo: Repo, branch: string) => ({
     repo: repo.uri,
@@ -137,14 +137,14 @@ export function createPen(ctx: { history: GalleryHistory; now: number; names: Na
       const record = { ...run(pull.repo, 'main'), workflow, status, pull: pull.uri, commit: pull.head, ...times(status, minutes), ...more }
       return by.create('dev.knotless.check', record, key(minutes))
     },
-    async batch(by, pulls, runs, { base, ago: minutes, branch = 'main', tip }) {
+    async batch(by, pulls, runs, { base, ago: minutes, branch = 'main', tip, took = 1, commits = [] }) {
       const [first] = pulls
       if (first === undefined) throw new Error('a batch of none')
       const name = pulls.map(pull => pull.head).join()
       const members = pulls.map((pull, at) => ({
         pull: pull.uri,
         head: pull.head,
-        commit: madeUp(`${first.repo.name} ${branch} ${name} ${at}`),
+        commit: commits[at] ?? madeUp(`${first.repo.name} ${branch} ${name} ${at}`),
       }))
       const top = members.at(-1)
       if (top !== undefined && tip !== undefined) top.commit = tip
@@ -152,7 +152,7 @@ export function createPen(ctx: { history: GalleryHistory; now: number; names: Na
       const checks: Record<string, Written> = {}
       for (const [workflow, said] of Object.entries(runs)) {
         const more = typeof said === 'string' ? { status: said } : said
-        const record = { ...run(first.repo, branch), workflow, ...about, ...times(String(more.status), minutes), ...more }
+        const record = { ...run(first.repo, branch), workflow, ...about, ...times(String(more.status), minutes, took), ...more }
         checks[workflow] = await by.create('dev.knotless.check', record, key(minutes))
       }
       return { tip: about.commit, checks }

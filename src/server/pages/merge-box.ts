@@ -3,7 +3,7 @@ import { mergeStatusParts } from '../../queue/answers/merge-status.ts'
 import { decisionOn } from '../../queue/decisions.ts'
 import { leaving } from '../../queue/leaving.ts'
 import { batchOf } from '../../queue/places.ts'
-import type { PullView, RepositoryView } from '../../queue/view.ts'
+import type { BranchView, PullView, RepositoryView } from '../../queue/view.ts'
 import { decisionWords } from '../../queue/words/steward.ts'
 import type { Again, BoxModel, ChangingModel, RefusalWords } from '../../views/models.ts'
 
@@ -20,7 +20,6 @@ export interface Tried {
 /** The merge box of a pull, as the caller sees it. */
 export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContext, tried: Tried = {}): BoxModel {
   const status = mergeStatusParts(view, pull, ctx)
-  const batches = view.branches.get(pull.branch)?.batches ?? []
   return {
     box: status.box,
     standing: status.standing,
@@ -31,7 +30,7 @@ export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContex
     batchTip: batchTipOf(view, pull),
     unchanged: failsAgain(pull),
     decision: decisionOf(pull),
-    inFlight: batches.reduce((sum, batch) => sum + batch.members.length, 0),
+    flying: flyingIn(view.branches.get(pull.branch)),
     health: status.health,
     lander: status.lander,
     gateway: status.gateway,
@@ -43,6 +42,12 @@ export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContex
     isOwner: ctx.caller === view.roles.owner,
     mayMerge: ctx.caller !== undefined && view.roles.mayMerge(ctx.caller),
   }
+}
+
+/** Not always the first of the queue: who is passed over keeps their place. */
+function flyingIn(branch: BranchView | undefined): number[] {
+  const members = new Set<string>(branch?.batches.flatMap(batch => batch.members.map(member => member.pull)))
+  return (branch?.queue ?? []).flatMap((pull, at) => (members.has(pull.pull.uri) ? [at + 1] : []))
 }
 
 function batchTipOf(view: RepositoryView, pull: PullView): string | undefined {

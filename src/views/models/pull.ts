@@ -30,8 +30,8 @@ export interface BoxModel {
   /** What was just done and needs a word, such as that it was queued already. */
   notice?: RefusalWords | undefined
   leave?: LeaveWords | undefined
-  /** How many of the queue are in flight, for the strip of beads. */
-  inFlight: number
+  /** Places in the queue that are in flight, from 1, for the strip of beads. */
+  flying: readonly number[]
   health?: HealthWords | undefined
   lander?: LanderLine | undefined
   gateway: { did?: string | undefined; delegated: boolean; settingsUrl?: string | undefined }
