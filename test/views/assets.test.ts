@@ -41,7 +41,8 @@ test('htmx comes before what adds to it, nothing holds up the page, and only a p
     const scripts = find(parseHtml(html), 'script').map(({ attributes }) => attributes)
     const sources = scripts.map(attributes => attributes.get('src')?.split('?')[0])
     const live = html.includes('id="live"') ? ['/static/js/live.js'] : []
-    assert.deepEqual(sources, ['/static/vendor/htmx.js', '/static/js/knotless.js', ...live])
+    const tail = live.length > 0 && html.includes('id="log"') ? ['/static/js/tail.js'] : []
+    assert.deepEqual(sources, ['/static/vendor/htmx.js', '/static/js/knotless.js', ...live, ...tail])
     for (const attributes of scripts) assert.ok(attributes.has('defer') || attributes.get('type') === 'module')
   }
 })
