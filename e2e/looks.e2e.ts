@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { recordPath } from '../src/views/paths.ts'
 import { lookAt, looks, shots, twoLooks } from './support/look.ts'
 import { type Records, recordsIn } from './support/records.ts'
 import type { Tab } from './support/tab.ts'
@@ -67,6 +68,8 @@ interface Shown {
   holds: RegExp
   /** Its status, 200 unless given. */
   status?: number
+  /** It shows a record as it is, with the names that accounts have in records. */
+  verbatim?: boolean
   /** Who sees it, unless both do: somebody signed out, bob. */
   to?: 'out' | 'in'
 }
@@ -93,6 +96,11 @@ const pages: Readonly<Record<string, Shown>> = {
   check: { path: () => `${repo}/checks/runner.test/${keyOf(made.red)}`, holds: /two of nine tests failed/ },
   stats: { path: `${repo}/stats`, holds: /How the queue did/ },
   'stats-day': { path: () => `${repo}/stats?day=${new Date().toISOString().slice(0, 10)}`, holds: /Ejected: checks 1/, to: 'out' },
+  batch: { path: () => `${repo}/batches/${made.flying}`, holds: /Batch of 2/ },
+  'batch-landed': { path: () => `${repo}/batches/${made.landed}`, holds: /Batch of 2/ },
+  'stats-none': { path: '/alice.test/almanac/stats', holds: /Day by day/ },
+  record: { path: () => recordPath(made.ejection), holds: /fails together/, verbatim: true },
+  'close-question': { path: () => `${world.pathOf(pull('frost-two-degrees'))}/close`, holds: /Close/, to: 'in' },
   pulls: { path: '/pulls', holds: /Warn of frost/, to: 'in' },
   settings: { path: '/settings', holds: /this one/, to: 'in' },
   'repo-settings-others': { path: `${repo}/settings`, holds: /the owner alone sees and changes them/, status: 403, to: 'in' },
@@ -102,17 +110,18 @@ const pages: Readonly<Record<string, Shown>> = {
   'no-page': { path: '/no/such/page/at/all', holds: /no page at this address/i, status: 404 },
   'no-repository': { path: '/alice.test/pear', holds: /no repository alice\.test\/pear/i, status: 404 },
   'no-branch': { path: `${repo}/queue/pear`, holds: /no branch pear/i, status: 404 },
+  'no-batch': { path: `${repo}/batches/${'e'.repeat(40)}`, holds: /no batch/i, status: 404 },
   'no-pull': { path: `${repo}/pulls/bob.test/3k2aaaaaaaa22`, holds: /no pull 3k2aaaaaaaa22/i, status: 404 },
   'bad-request': { path: `${queuePath}?page=minus-one`, holds: /Not understood: page/, status: 400 },
 }
 
-async function look(who: 'out' | 'in', name: string, { path, holds, status = 200, to }: Shown): Promise<void> {
+async function look(who: 'out' | 'in', name: string, { path, holds, status = 200, verbatim = false, to }: Shown): Promise<void> {
   const tab = who === 'in' ? bob : visitor
   const response = await tab.visit(typeof path === 'string' ? path : path())
   assert.equal(response.status(), status)
   const text = (await tab.page.locator('main').textContent()) ?? ''
   assert.match(text, holds)
-  assert.doesNotMatch(text, /did:plc:/, 'accounts that have a handle are called by it')
+  if (!verbatim) assert.doesNotMatch(text, /did:plc:/, 'accounts that have a handle are called by it')
   assert.doesNotMatch(text, /\w\.\.(?!\.)|undefined|NaN|\[object/, 'sentences are whole')
   const expected = status === 200 ? undefined : new RegExp(`status of ${status}`)
   await lookAt(tab, `${name}-${who}`, expected, status !== 200 && who === 'in' ? twoLooks : looks)
