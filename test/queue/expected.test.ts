@@ -176,3 +176,30 @@ test('ranges are said in one unit, and never as a false minute', () => {
     'in 8–10 min',
   )
 })
+
+test('ranges hold: of batches that take what others took, four of five land within them, whenever one looks', () => {
+  // A fixed sequence, so that every run sees the same batches: each takes about 12 minutes, some far longer.
+  let seed = 7
+  const next = () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return seed / 2 ** 31
+  }
+  const took = () => 8 + 6 * next() + (next() < 0.1 ? 20 * next() : 0)
+  let [held, of] = [0, 0]
+  for (let round = 0; round < 300; round++) {
+    const { history, pulls } = line(1)
+    fileBatch(history, { tip: LOW, pulls, runs: { test: 'running' } })
+    const kept = past(Array.from({ length: 20 }, took))
+    const mine = took()
+    const looked = mine * next()
+    const now = history.now + looked * MINUTE
+    const branch = history.view(now).branches.get('main')
+    const [batch] = branch?.batches ?? []
+    const expected = branch && batch && expectedOfBatch(branch, batch, asking(history, kept, now))
+    if (expected === undefined || 'none' in expected) continue
+    of += 1
+    const landed = history.now + mine * MINUTE
+    if (landed >= expected.from - MINUTE && landed <= expected.to + MINUTE) held += 1
+  }
+  assert.ok(of > 250 && held / of >= 0.8, `${held} of ${of}`)
+})
