@@ -52,6 +52,7 @@ export function sendNotFound(
   says?: string,
   near: Pick<PageModels['not-found'], 'repo' | 'near'> = {},
 ): FastifyReply {
+  reply.header('cache-control', 'no-store')
   const message = says ?? plain(errorPageWords({ status: 404 }).says, ctx.now(), () => undefined)
   if (wantsJson(request)) return reply.code(404).send({ error: errorName(request, 'not-found'), message })
   const frame = frameOf(ctx, request, { title: 'Not found', description: message })
