@@ -16,7 +16,7 @@ export function frameOf(
     csrf,
     now: ctx.now(),
     path: comesBackTo(request.url),
-    url: `${ctx.config.publicUrl}${request.url.replace(/^[/\\]+/, '/').replace(/\?.*$/s, '')}`,
+    url: `${ctx.config.publicUrl}${comesBackTo(request.url).replace(/\?.*$/s, '')}`,
     version: ctx.version,
   }
 }
