@@ -30,7 +30,11 @@ export interface CopyBounds extends BlockBounds {
   text: number
 }
 
-export const copyBounds: CopyBounds = { block: 2 ** 18, line: 2 ** 16, all: 2 * 2 ** 30, each: 2 ** 29, text: 2 * 2 ** 30 }
+export const copyBounds: CopyBounds = { block: 2 ** 18, line: 2 ** 16, all: 2 * 2 ** 30, each: 2 ** 29, text: 2 ** 30 }
+
+/** Files of copies, two for each; and how long they are not looked at. */
+const MOST_FILES = 20_000
+const TIDY_MS = 60_000
 
 export interface Heard {
   told: (lines: number) => void
@@ -55,8 +59,22 @@ export interface Copies {
 export function createCopies(folder: string, bounds: CopyBounds = copyBounds): Copies {
   const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex').slice(0, 40))
   let tidying: Promise<void> | undefined
+  let tidiedAt = 0
+  let added = Number.POSITIVE_INFINITY
 
-  /** Files by use, the oldest first; those over the bound and those that nobody ended are removed. */
+  /** Looks after the folder where much came into it, or some time went by: looking at all of it each time would cost more than the copies. */
+  async function looked(size: number): Promise<void> {
+    added += size
+    if (added < bounds.all / 32 && Date.now() - tidiedAt < TIDY_MS) return
+    added = 0
+    tidiedAt = Date.now()
+    tidying ??= tidy().finally(() => {
+      tidying = undefined
+    })
+    await tidying
+  }
+
+  /** Files by use, the oldest first; those over the bounds and those that nobody ended are removed. */
   async function tidy(): Promise<void> {
     const found: { path: string; size: number; at: number }[] = []
     for (const name of await readdir(folder)) {
@@ -65,11 +83,13 @@ export function createCopies(folder: string, bounds: CopyBounds = copyBounds): C
       if (file !== undefined) found.push({ path, size: file.size, at: file.mtimeMs })
     }
     let sum = found.reduce((all, { size }) => all + size, 0)
+    let count = found.length
     for (const { path, size, at } of found.sort((a, b) => a.at - b.at)) {
       const isLeft = path.endsWith('.part') && Date.now() - at > 3_600_000
-      if (sum <= bounds.all && !isLeft) continue
+      if (sum <= bounds.all && count <= MOST_FILES && !isLeft) continue
       await rm(path, { force: true })
       sum -= size
+      count--
     }
   }
 
@@ -141,10 +161,7 @@ export function createCopies(folder: string, bounds: CopyBounds = copyBounds): C
         await rename(part, `${path}.gz`)
         await writeFile(`${part}`, JSON.stringify(index), { mode: 0o600 })
         await rename(part, `${path}.json`)
-        tidying ??= tidy().finally(() => {
-          tidying = undefined
-        })
-        await tidying
+        await looked(index.size)
         return index
       } catch (error) {
         await rm(part, { force: true })

@@ -65,9 +65,9 @@ const AT_ONCE = 6
 /** Of one account's. */
 const EACH_AT_ONCE = 2
 const WAIT_MS = 3_000
-/** Characters of blocks that were read lately, and indexes. */
-const KEPT_TEXT = 2 ** 24
-const KEPT_INDEXES = 2 ** 20
+/** Characters of blocks that were read lately, and entries of indexes. */
+const KEPT_TEXT = 2 ** 23
+const KEPT_INDEXES = 2 ** 17
 /** Characters of lines that are given out at once. */
 const PART = 2 ** 19
 
