@@ -1,5 +1,10 @@
 /** An Atom feed (RFC 4287) as text. */
 import { escapeText } from './html.ts'
+import { clip } from './titles.ts'
+
+/** The longest texts of an entry, in graphemes. */
+const TITLE = 200
+const SUMMARY = 1_000
 
 export interface FeedEntry {
   /** An IRI that stays, wherever the feed is served from. */
@@ -34,12 +39,12 @@ export function atomFeed(feed: Feed): string {
   const entries = feed.entries.map(
     ({ id, title, summary, at, updated, href, by }) => `  <entry>
     <id>${escapeText(id)}</id>
-    <title>${escapeText(title)}</title>
+    <title>${escapeText(clip(title, TITLE))}</title>
     <published>${iso(at)}</published>
     <updated>${iso(updated)}</updated>
     <author><name>${escapeText(by)}</name></author>
     <link rel="alternate" type="text/html" href="${escapeText(href)}"/>
-    <summary>${escapeText(summary)}</summary>
+    <summary>${escapeText(clip(summary, SUMMARY))}</summary>
   </entry>
 `,
   )

@@ -171,7 +171,11 @@ test('an ejection by somebody who may not is in no feed (HON-2)', async () => {
 })
 
 test('whatever people wrote, the feed stays XML, and it is bounded', async () => {
-  for (const [n, title] of Object.values({ ...hostile, controls: 'a\u0000b\u0007c\ufffed' }).entries()) {
+  for (const [n, title] of Object.values({
+    ...hostile,
+    controls: 'a\u0000b\u0007c\ufffed',
+    zalgo: `Z${'\u0335\u0336'.repeat(4_000)}`,
+  }).entries()) {
     const pull = await orchard.write(author, 'dev.knotless.pull', orchard.key(), {
       repo: orchard.repo,
       branch: 'main',
@@ -182,6 +186,7 @@ test('whatever people wrote, the feed stays XML, and it is bounded', async () =>
   }
   const written = await get('/alice.test/orchard/atom/main')
   assertXml(written.text)
+  for (const entry of entriesOf(written.text)) assert(entry.length < 25_000, 'an entry is bounded')
   assert(entriesOf(written.text).length > Object.keys(hostile).length)
   const [first = ''] = orchard.pulls
   for (let n = 0; n < 60; n++) await eject(first, 'test failed')
