@@ -81,6 +81,20 @@ test('STO-5 the log as text, whatever its server took it for; parts in order', a
   assert.deepEqual([status, type, text], [200, 'text/plain; charset=utf-8', '<html>one\ntwo\n'])
 })
 
+test('the text of a log is compressed on its way for whoever takes that, and not even begun for who asks for its head only', async () => {
+  const text = Array.from({ length: 50_000 }, (_, n) => `line ${n + 1}`).join('\n')
+  await file('queue:text', {}, [gzipSync(text)])
+  const url = `${server.url}/alice.test/orchard/checks/${rigby.did}/queue:text/log`
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const answer = await fetch(url, { headers: { 'accept-encoding': encoding } })
+    assert.equal(answer.headers.get('content-encoding'), encoding === 'identity' ? null : encoding)
+    assert.match(answer.headers.get('vary') ?? '', /Accept-Encoding/)
+    assert.equal(await answer.text(), `${text}\n`)
+  }
+  const head = await fetch(url, { method: 'HEAD' })
+  assert.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
+})
+
 test('CHK-13 of a long log the end is shown first, the rest by pages', async () => {
   const lines = Array.from({ length: 4_500 }, (_, n) => `line ${n + 1}`)
   await file('queue:long', {}, [gzipSync(lines.join('\n'))])

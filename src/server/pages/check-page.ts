@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
+import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { checkAt } from '../../indexer/read.ts'
@@ -12,6 +13,7 @@ import { plain } from '../../queue/words/phrase.ts'
 import { decisionWords } from '../../queue/words/steward.ts'
 import type { CheckPage } from '../../views/models.ts'
 import { accountName, checkPathIn, repositoryPath } from '../../views/paths.ts'
+import { encodingFor } from '../http/compression.ts'
 import { frameOf } from '../http/frame.ts'
 import { failedModel } from './check-failed.ts'
 import { logModel, readLog, wholeLog } from './check-log.ts'
@@ -22,7 +24,7 @@ import { lookedFor } from './lookup-words.ts'
 import { haveQuery, isShared, sendHtml, sendMissing } from './send.ts'
 
 const MOST_DECISIONS = 5
-/** Characters of pages that were made a moment ago. */
+/** Bytes of pages that were made a moment ago. */
 const KEPT = 2 ** 23
 
 interface CheckParams extends RepoParams {
@@ -57,7 +59,7 @@ const query = {
 /** The page of one run with its log, live while it goes on; and the log as text. */
 export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
   const path = '/:owner/:name/checks/:runner/:key'
-  const kept = new LRUCache<string, { of: string; html: string }>({
+  const kept = new LRUCache<string, { of: string; html: Buffer }>({
     maxSize: KEPT,
     ttl: 1_000,
     sizeCalculation: ({ html }, url) => html.length + url.length + 1,
@@ -72,7 +74,9 @@ export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
     const known = url === undefined ? undefined : kept.get(url)
     if (known?.of === of) return sendHtml(reply, known.html)
     const model = await checkModel(ctx, request, at, from)
-    const html = have === undefined ? ctx.renderer.renderPage('check', model) : ctx.renderer.renderChanges('check', model, have)
+    const html = Buffer.from(
+      have === undefined ? ctx.renderer.renderPage('check', model) : ctx.renderer.renderChanges('check', model, have),
+    )
     if (url !== undefined && model.log.shown) kept.set(url, { of, html })
     return sendHtml(reply, html)
   })
@@ -86,8 +90,19 @@ export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
       .code(log.ok ? 200 : 404)
       .type('text/plain; charset=utf-8')
       .header('cache-control', 'no-store')
-    return reply.send(typeof log.text === 'string' ? log.text : Readable.from(log.text))
+    if (typeof log.text === 'string') return reply.send(log.text)
+    return request.method === 'HEAD' ? reply.send() : sendLong(reply, log.text, encodingFor(request.headers['accept-encoding']))
   })
+}
+
+/** A text of any length, sent as it is made and compressed on its way. */
+function sendLong(reply: FastifyReply, text: AsyncIterable<string>, encoding: ReturnType<typeof encodingFor>): FastifyReply {
+  const source = Readable.from(text)
+  if (encoding === undefined) return reply.send(source)
+  const packed = encoding === 'br' ? createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }) : createGzip({ level: 3 })
+  // A copy that cannot be read on, or a reader that leaves, ends both.
+  pipeline(source, packed, () => undefined)
+  return reply.header('content-encoding', encoding).send(packed)
 }
 
 function sendNoRun(ctx: PageContext, request: FastifyRequest<{ Params: CheckParams }>, reply: FastifyReply): FastifyReply {
