@@ -5,6 +5,8 @@ import type { BatchView, BranchView, RepositoryView } from './view.ts'
 
 /** Past the pass it said was due, a lander has this long before it counts as not seen, in milliseconds. */
 export const NOT_SEEN_AFTER = 2 * 60_000
+/** A lander that started longer ago than this, in milliseconds, has read the queue. */
+export const STARTING = 10 * 60_000
 /** Without a report, a check or lease written this lately is a sign of life. */
 const SIGN_HOLDS = 60 * 60_000
 
@@ -24,8 +26,9 @@ export function landerLife(view: RepositoryView, branch: BranchView | undefined,
   const record = view.lander?.did === did ? view.lander.record : undefined
   const lease = record?.value.stoppedAt === undefined ? millis(record?.value.lease?.until) : undefined
   // One that starts again takes its lease before it tells of a pass.
-  const isBack = told !== undefined && record !== undefined && record.seenAt > told.at && lease !== undefined && asking.now <= lease
-  if (isBack) return { did, seenAt: Math.min(asking.now, record.seenAt), alive: true }
+  const startedAt = millis(record?.value.startedAt) ?? 0
+  const isStarting = startedAt <= asking.now && asking.now - startedAt <= STARTING && lease !== undefined && asking.now <= lease
+  if (told !== undefined && isStarting && startedAt > told.at) return { did, seenAt: startedAt, alive: true }
   if (told !== undefined) return { did, seenAt: told.at, alive: asking.now <= (told.dueAt ?? told.at) + NOT_SEEN_AFTER }
 
   const signs = (branch?.batches ?? []).filter(batch => batch.runner === did).flatMap(signsOf)

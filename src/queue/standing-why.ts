@@ -5,7 +5,7 @@ import { goingPreflights, runsAtHead } from './at-head.ts'
 import { lacksDelegation } from './delegated.ts'
 import type { Standstill } from './expected.ts'
 import { fillsFor } from './filling.ts'
-import { type LanderLife, landerLife } from './lander-life.ts'
+import { type LanderLife, landerLife, STARTING } from './lander-life.ts'
 import { isGoing, millis, type Run, runState } from './runs.ts'
 import { passedOver, waitingPlace } from './standing-line.ts'
 import type { BatchView, BranchView, PullView, RepositoryView } from './view.ts'
@@ -14,8 +14,6 @@ import type { Phrase } from './words/phrase.ts'
 import { unreadable } from './words/runner.ts'
 import { type WhyParts, whyWords } from './words/standing.ts'
 
-/** A lander that started longer ago than this, in milliseconds, has read the queue. */
-const STARTING = 10 * 60_000
 /** Pulls that a sentence names at most. */
 const MOST_NAMED = 3
 

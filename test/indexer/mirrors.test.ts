@@ -78,6 +78,10 @@ test('ADM-11 it is known which workflows stand at a tip', () => {
   assert.equal(view(samples.almanac.uri).branches.get('main')?.unchecked, true)
 })
 
+test('STW-8 what the queue settings at a tip ask for is known; without a file they ask for nothing', () => {
+  assert.deepEqual(view().branches.get('main')?.settings, { ok: true, settings: {} })
+})
+
 test('when the branch moves every merge is made anew, and what the branch contains goes on being known', async () => {
   const before = view()
   const tip = before.branches.get('main')?.tip ?? ''

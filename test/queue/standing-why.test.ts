@@ -77,7 +77,14 @@ test('why: a lander that started lately is reading the queue again', () => {
   const long = { at: history.now - 120 * MINUTE }
   assert.equal(why(history, first, long), 'Waiting: rigby.test started 2 min ago and is reading the queue again.')
   assert.equal(why(history, first), 'Ready for the next batch.', 'it has told of a pass since')
-  history.now += 12 * MINUTE
+  const hung = { at: history.now + 0.5 * MINUTE, dueAt: history.now + 0.7 * MINUTE }
+  history.now += 5 * MINUTE
+  assert.match(
+    why(history, first, hung),
+    /^Waiting for a lander: none seen since/,
+    'its lease holds, but it told of a pass and then no more',
+  )
+  history.now += 7 * MINUTE
   assert.match(why(history, first, long), /^Waiting for a lander: none seen since/, 'the lease is over, and it never told')
 })
 
