@@ -16,17 +16,18 @@ const MAX_URL = 4_096
  * from our own pages with the token of its visit, in the form (`_csrf`) or, by script, in `x-csrf-token`.
  */
 export function guardPages(app: FastifyInstance, ctx: Context): void {
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.url.length > MAX_URL) throw new RefusedRequest(refusals.tooLarge(), 414)
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.url.length > MAX_URL) return done(new RefusedRequest(refusals.tooLarge(), 414))
     if (isSafe(request.method)) {
       const elsewhere = otherLoopbackHost(ctx, request)
-      if (elsewhere !== undefined) return reply.redirect(elsewhere, 307)
+      if (elsewhere !== undefined) return void reply.redirect(elsewhere, 307)
       // No page's address ends in a slash; one that was typed or linked with one is meant without.
       const bare = request.url.startsWith('/static/') ? undefined : withoutEndSlash(request.url)
-      if (bare !== undefined) return reply.redirect(bare, 301)
-      return
+      if (bare !== undefined) return void reply.redirect(bare, 301)
+      return done()
     }
-    if (!isSameSite(request.headers, ctx.config.publicUrl)) throw new RefusedRequest(refusals.crossSite(ctx.config.publicUrl), 403)
+    if (!isSameSite(request.headers, ctx.config.publicUrl)) return done(new RefusedRequest(refusals.crossSite(ctx.config.publicUrl), 403))
+    done()
   })
   app.addHook('preHandler', async (request, reply) => {
     if (isSafe(request.method) || request.is404 || request.routeOptions.config.ownFormToken === true) return
@@ -48,6 +49,7 @@ declare module 'fastify' {
 /** Cookies and log-in belong to the public address; a page asked for at another name of this machine is found there. */
 function otherLoopbackHost(ctx: Context, request: FastifyRequest): string | undefined {
   if (!ctx.config.loopback || request.headers.host === undefined) return undefined
+  if (ctx.config.publicUrl.endsWith(`//${request.headers.host}`)) return undefined
   const asked = URL.parse(`http://${request.headers.host}`)
   if (asked === null || asked.host === new URL(ctx.config.publicUrl).host || !isLoopbackHost(asked.hostname)) return undefined
   return `${ctx.config.publicUrl}${request.url}`

@@ -16,6 +16,7 @@ export function samePath(value: unknown): string {
 
 /** The same address without slashes at the end of its path; undefined where there are none, or where what is left is no path of this server. */
 export function withoutEndSlash(url: string): string | undefined {
+  if (!url.endsWith('/') && !url.includes('/?')) return undefined
   const [path = '', ...query] = url.split(/(?=\?)/)
   let end = path.length
   while (path[end - 1] === '/') end--
