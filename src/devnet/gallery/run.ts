@@ -20,9 +20,9 @@ export interface Surroundings {
 
 /** Runs the gallery until it is told to stop or its server ends. `port`: of the list; 0 picks free ones. Gives the exit code. */
 export async function runGallery(port: number, around: Surroundings): Promise<number> {
-  const stops: (() => Promise<void>)[] = []
+  const parts = createParts()
   try {
-    const said = await run(port, around, stops)
+    const said = await run(port, around, parts)
     if (said === undefined) around.say(words.stopping)
     else around.complain(said)
     return said === undefined ? 0 : 1
@@ -30,15 +30,38 @@ export async function runGallery(port: number, around: Surroundings): Promise<nu
     around.complain(error instanceof Error ? error.message : words.broke)
     return 1
   } finally {
-    for (const stop of stops.reverse()) await stop()
+    await parts.stop()
   }
 }
 
-async function run(port: number, around: Surroundings, stops: (() => Promise<void>)[]): Promise<string | undefined> {
+/** What has started, and how it is stopped: the last first. */
+interface Parts {
+  add(stop: () => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
+function createParts(): Parts {
+  const stops: (() => Promise<void>)[] = []
+  let over = false
+  return {
+    // What starts while all is being stopped is stopped at once, and nothing is started after it.
+    async add(stop) {
+      if (!over) return void stops.push(stop)
+      await stop()
+      throw new Error(words.stopping)
+    },
+    async stop() {
+      over = true
+      for (const stop of stops.splice(0).reverse()) await stop()
+    },
+  }
+}
+
+async function run(port: number, around: Surroundings, parts: Parts): Promise<string | undefined> {
   const ports = port === 0 ? { list: await freePort(), server: await freePort() } : { list: port, server: port + 1 }
   for (const each of [ports.list, ports.server]) if (!(await portIsFree(each))) throw new PortTaken('the gallery', each)
   around.say(words.starting)
-  const up = putUp(ports, around, stops)
+  const up = putUp(ports, around, parts)
   // A stop in the midst of getting ready breaks it, and that is no fault.
   up.catch(() => {})
   const early = await Promise.race([around.stopped.then(said => ({ said })), up.then(server => ({ server }))])
@@ -47,32 +70,28 @@ async function run(port: number, around: Surroundings, stops: (() => Promise<voi
 }
 
 /** Records first, then the server, which reads them as what had been there before it. */
-async function putUp(
-  ports: { list: number; server: number },
-  around: Surroundings,
-  stops: (() => Promise<void>)[],
-): Promise<ServerProcess> {
+async function putUp(ports: { list: number; server: number }, around: Surroundings, parts: Parts): Promise<ServerProcess> {
   const network = await startNetwork({ log: around.complain })
-  stops.push(() => network.stop())
+  await parts.add(() => network.stop())
   const people = await seedPeople(network, easyPassword)
   const gallery = await putUpGallery(network, people, { password: easyPassword })
   const server = startServer(network, ports.server, randomBytes(32).toString('hex'))
-  stops.push(() => server.stop())
+  await parts.add(() => server.stop())
   await server.ready(READY_MS)
   const isRead = await gallery.bringToLife(server)
-  keepAlive(gallery, server, around, stops)
+  await parts.add(keepAlive(gallery, server, around))
   const list = await servePage(gallery, server.url, ports.list)
-  stops.push(() => list.stop())
+  await parts.add(() => list.stop())
   const accounts = [...new Set(gallery.scenes.map(scene => scene.as))].flatMap(as => (as === 'nobody' ? [] : [gallery.cast[as]]))
   around.say(words.welcome(list.url, gallery.scenes.length, accounts))
   if (!isRead) around.say(words.late)
   return server
 }
 
-/** Landers pass again and again, so that none counts as gone while somebody looks. */
-function keepAlive(gallery: Gallery, server: ServerProcess, around: Surroundings, stops: (() => Promise<void>)[]): void {
+/** Landers pass again and again, so that none counts as gone while somebody looks. Gives what ends that. */
+function keepAlive(gallery: Gallery, server: ServerProcess, around: Surroundings): () => Promise<void> {
   const timer = setInterval(() => {
     gallery.report(server).catch((error: unknown) => around.complain(words.reportFailed(error instanceof Error ? error.message : '')))
   }, REPORT_EVERY)
-  stops.push(async () => clearInterval(timer))
+  return async () => clearInterval(timer)
 }
