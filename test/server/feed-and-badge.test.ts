@@ -229,7 +229,7 @@ test('what did not change is a 304 for those who have it; a branch that is not t
     assert.equal((await get(path, { 'if-none-match': '"other"' })).text, text)
   }
   for (const path of ['atom/pear', 'atom/main/pear', 'badge/pear']) assert.equal((await get(`/alice.test/orchard/${path}`)).status, 404)
-  assert.match((await get('/alice.test/orchard/atom/pear')).text, /There is no branch pear here/)
+  assert.match((await get('/alice.test/orchard/atom/pear')).text, /alice\.test\/orchard has no branch pear\. Pick one of: main/)
   assert.equal((await get('/nobody.test/orchard/atom/main')).status, 404)
 })
 

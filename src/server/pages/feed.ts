@@ -10,7 +10,7 @@ import { feedTitle, feedWords } from '../../queue/words/feed.ts'
 import { atomFeed, type FeedEntry } from '../../views/feed.ts'
 import { accountName, batchPathIn, feedPathIn, pullPathIn, queuePath, repositoryPath } from '../../views/paths.ts'
 import { sendTagged } from '../http/tagged.ts'
-import { type BranchParams, hasBranch } from './branch-params.ts'
+import { type BranchParams, hasBranch, noBranch } from './branch-params.ts'
 import type { PageContext } from './context.ts'
 import { type Located, locate, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
@@ -36,7 +36,7 @@ export function addFeed(app: FastifyInstance, ctx: PageContext): void {
     const address = feedPathIn(repositoryPath(at.head.owner, at.head.name), branch)
     const known = kept.get(address)
     const text = known?.version === at.version ? known.text : feedText(ctx, at, branch)
-    if (text === undefined) return sendMissing(ctx, request, reply, lookedFor.branch(branch))
+    if (text === undefined) return sendMissing(ctx, request, reply, noBranch(ctx, at, branch))
     kept.set(address, { version: at.version, text })
     return sendTagged(request, reply, { text, type: 'application/atom+xml; charset=utf-8', seconds: 0 })
   })

@@ -4,7 +4,6 @@ import type { Words } from '../../views/models.ts'
 export const lookedFor = {
   repository: (owner: string, name: string): Words =>
     `There is no repository ${shown(owner)}/${shown(name)} here. Check the spelling, or ask its owner whether it moved.`,
-  branch: (branch: string): Words => `There is no branch ${shown(branch)} here. It may have been deleted, or is spelled in another way.`,
   pull: (author: string, key: string): Words => `There is no pull ${shown(key)} by ${shown(author)} here. Its author may have deleted it.`,
   record: (): Words => 'This server knows no such record. Its writer may have deleted it.',
   batch: (tip: string): Words => `There is no batch ${shown(tip)} here. Of old batches only those that landed are known by their tip.`,

@@ -5,7 +5,7 @@ import type { Words } from '../../views/models.ts'
 import { accountName, repositoryPath, statsPathIn, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { sendTagged } from '../http/tagged.ts'
-import { hasBranch } from './branch-params.ts'
+import { hasBranch, noBranch } from './branch-params.ts'
 import type { PageContext } from './context.ts'
 import { type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
@@ -59,7 +59,7 @@ function missingAt(
   if (at === undefined) return lookedFor.repository(params.owner, params.name)
   if (branch === undefined || hasBranch(ctx, at.view, branch)) return undefined
   // One that is gone has its past.
-  return statsFigures(ctx, at, { days: 90 }).branches.includes(branch) ? undefined : lookedFor.branch(branch)
+  return statsFigures(ctx, at, { days: 90 }).branches.includes(branch) ? undefined : noBranch(ctx, at, branch)
 }
 
 function sendStats(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, at: Located, asked: StatsQuery): FastifyReply {
