@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toDatetime } from '../../src/queue/answers/formats.ts'
+import { mergeStatusAnswer } from '../../src/queue/answers/merge-status.ts'
 import { timeline, wholeTimeline } from '../../src/queue/timeline.ts'
 import { dropWords } from '../../src/queue/words/runner.ts'
-import { text } from './asking-support.ts'
+import { handle, text } from './asking-support.ts'
 import { fileBatch } from './batch-support.ts'
 import { type AtUri, bob, carol, commit, dave, History, MINUTE, rigby } from './support.ts'
 
@@ -102,4 +103,23 @@ test('a timeline ends at its newest 200 events, and says how many there were bef
   }
   const { events, earlier } = wholeTimeline(history.view(), history.see(pull))
   assert.deepEqual([events.length, earlier], [200, 101])
+})
+
+test('STA-3 HON-6 getMergeStatus tells the same timeline, and what the caller may change', () => {
+  const { history, first } = line(2)
+  history.closed(dave, first)
+  const view = history.view()
+  const answer = mergeStatusAnswer(view, first, { now: history.now + MINUTE, names: handle, version: 1, caller: dave })
+  assert.ok(answer.ok)
+  const { timeline: lines = [], can } = answer.body
+  assert.deepEqual(
+    lines.map(({ says }) => says),
+    said(history, first),
+  )
+  assert.deepEqual(
+    lines.map(({ record }) => record),
+    timeline(view, history.see(first)).map(({ record }) => record),
+  )
+  assert.deepEqual([can.close?.allowed, can.reopen?.allowed, can.draft?.allowed], [false, true, false])
+  assert.equal(can.draft?.refusal?.code, 'pull-not-open')
 })

@@ -106,12 +106,32 @@ type Can = { $type?: "dev.knotless.defs#can";
   /**
    * Whether the caller may do something now.
    */
-  "merge":Permission };
+  "merge":Permission;
+
+  /**
+   * Close it (HON-6).
+   */
+  "close"?:Permission | undefined;
+
+  /**
+   * Open it again (HON-6, HON-8).
+   */
+  "reopen"?:Permission | undefined;
+
+  /**
+   * Mark it as ready: its author alone, in its record (QUE-5).
+   */
+  "ready"?:Permission | undefined;
+
+  /**
+   * Make it a draft: its author alone, in its record (QUE-5).
+   */
+  "draft"?:Permission | undefined };
 
 export type { Can };
 
 /** What the caller may do with the pull now. */
-const can = /*#__PURE__*/ l.typedObject<Can>($nsid, "can", /*#__PURE__*/ l.object({"queue":/*#__PURE__*/ l.ref<Permission>((() => permission) as any),"leave":/*#__PURE__*/ l.ref<Permission>((() => permission) as any),"merge":/*#__PURE__*/ l.ref<Permission>((() => permission) as any)}));
+const can = /*#__PURE__*/ l.typedObject<Can>($nsid, "can", /*#__PURE__*/ l.object({"queue":/*#__PURE__*/ l.ref<Permission>((() => permission) as any),"leave":/*#__PURE__*/ l.ref<Permission>((() => permission) as any),"merge":/*#__PURE__*/ l.ref<Permission>((() => permission) as any),"close":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Permission>((() => permission) as any)),"reopen":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Permission>((() => permission) as any)),"ready":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Permission>((() => permission) as any)),"draft":/*#__PURE__*/ l.optional(/*#__PURE__*/ l.ref<Permission>((() => permission) as any))}));
 
 export { can };
 
