@@ -52,8 +52,11 @@ async function busyQueue({ cast, pen, history, open, show }: Making, repo: Repo)
   const { tip } = await pen.batch(runner, lower, { check: 'success', docs: 'success', e2e: 'running', test: 'running' }, { base, ago: 4 })
   await pen.batch(runner, upper, { check: 'success', docs: 'success', e2e: 'queued', test: 'running' }, { base: tip, ago: 1 })
   const preflight = { queue: 'first', baseCommit: base }
-  for (const pull of [held, changed, next]) await pen.check(runner, pull, 'check', 'success', 8, preflight)
+  for (const pull of [held, next]) await pen.check(runner, pull, 'check', 'success', 8, preflight)
   await pen.check(runner, flight, 'check', 'running', 3, preflight)
+  await pen.check(runner, unstarted, 'check', 'queued', 3, preflight)
+  await pen.check(runner, changed, 'check', 'success', 15, { ...preflight, commit: madeUp('an earlier head') })
+  await pen.check(runner, changed, 'check', 'running', 2, preflight)
 
   const [second, above] = [lower[1], upper[0]]
   if (second === undefined || above === undefined) throw new Error('no batches')
@@ -63,8 +66,8 @@ async function busyQueue({ cast, pen, history, open, show }: Making, repo: Repo)
   show('in-ahead', 'In a batch', above, { title: 'In a batch that runs ahead of another' })
   show('queued-conflict-ahead', 'Queued', held, { title: 'Held, since it changes what a pull ahead of it changes' })
   show('queued-flight', 'Queued', flight, { title: 'Waiting for its pre-flight, which runs' })
-  show('queued-flight-none', 'Queued', unstarted, { title: 'Waiting for its pre-flight, which has not started' })
-  show('queued-changed', 'Queued', changed, { title: 'Its head moved since it was queued' })
+  show('queued-flight-job', 'Queued', unstarted, { title: 'Waiting for its pre-flight, which waits for a free job' })
+  show('queued-changed', 'Queued', changed, { title: 'Its head moved since it was queued, and its pre-flight runs again' })
   show('queued-next', 'Queued', next, { title: 'Ready, while one batch is checked and another runs ahead' })
 }
 

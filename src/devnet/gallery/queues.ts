@@ -36,7 +36,9 @@ async function flights(making: Making): Promise<void> {
   const { runner } = cast
   const base = history.trunk('landed-3')
   const moved = history.trunk('landed-2')
-  const repo = await planted(making, 'orchard-house', { branches: { spring: base, summer: base, autumn: base, winter: base, next: moved } })
+  const repo = await planted(making, 'orchard-house', {
+    branches: { spring: base, summer: base, autumn: base, winter: base, frost: base, next: moved },
+  })
   const two = async (branch: string) => [
     await queuedIn(making, repo, `First into ${branch}`, branch, 14),
     await queuedIn(making, repo, `Second into ${branch}`, branch),
@@ -68,6 +70,9 @@ async function flights(making: Making): Promise<void> {
   const waiting = await queuedIn(making, repo, 'Into winter', 'winter')
   await pen.check(runner, waiting, 'check', 'success', 8, { baseCommit: base, ref: 'refs/heads/winter', queue: 'first' })
   show('queued', 'Queued', waiting, { title: 'Ready for the next batch' })
+  const apart = await making.open(repo, 'Rows: five steps apart', { head: 'row-labels', onto: 'frost' })
+  await pen.queue(cast.bob, apart, 'queued', 9, { head: apart.head, branch: 'frost' })
+  show('queued-conflict-branch', 'Queued', apart, { title: 'Queued, and the branch moved into a conflict with it' })
   show('queued-stranger', 'Queued', waiting, { as: 'mallory', title: 'Queued, as a stranger sees it' })
 }
 
