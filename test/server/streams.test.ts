@@ -72,6 +72,19 @@ test('changes in quick succession are told as one, the first at once and the las
   assert.deepEqual(reader.told(), [`${orchard}@2`, `${orchard}@9`])
 })
 
+test('what grows all the time is told of no oftener than it should be', async () => {
+  let now = 0
+  const streams = await start({ now: () => now })
+  const reader = watch([orchard])
+  await open(reader)
+  streams.changed({ of: orchard, version: 2 }, 400)
+  now += 300
+  streams.changed({ of: orchard, version: 3 }, 400)
+  await until(() => reader.told().length > 0)
+  assert.deepEqual(reader.told(), [`${orchard}@2`])
+  await until(() => reader.told().length === 2)
+})
+
 test('the more watch, the rarer all of them are told, and no rarer than once a second', () => {
   assert.equal(paceOf(1), 50)
   assert.equal(paceOf(2_000), 500)

@@ -11,6 +11,9 @@ import { createPageCache } from './page-cache.ts'
 import { createShownOrders } from './shown-orders.ts'
 import { createStreams } from './streams.ts'
 
+/** A page that shows a log while it grows gets its end again each time, in milliseconds. */
+const LOG_MS = 500
+
 /** What pages need, over the server's context. */
 export function createPageContext(ctx: Context): PageContext {
   const pageCache = createPageCache(repo => versionOf(ctx.database, repo))
@@ -22,7 +25,7 @@ export function createPageContext(ctx: Context): PageContext {
     streams.changed({ of: repo, version })
   })
   ctx.passes.onChanged(repo => streams.changed({ of: repo, version: versionOf(ctx.database, repo) }))
-  ctx.liveLogs.onGrown(check => streams.changed({ of: check, version: 0 }))
+  ctx.liveLogs.onGrown(check => streams.changed({ of: check, version: 0 }, LOG_MS))
   return {
     ...ctx,
     actions: createActions(ctx),

@@ -13,8 +13,11 @@ export interface Streams {
    * another version than the reader has. False when there are as many as there may be, and nothing is done then.
    */
   open(response: ServerResponse, address: string, topics: readonly Topic[]): boolean
-  /** Something is of another version now. Who watches it is told: at once if that was not done a moment ago, else when the moment is over. */
-  changed(topic: Topic): void
+  /**
+   * Something is of another version now. Who watches it is told: at once if that was not done a moment ago, else when the moment is over. `leastMs` is
+   * how long that is at least: what grows all the time need not be asked for all the time.
+   */
+  changed(topic: Topic, leastMs?: number): void
   /** How many are open. */
   count(): number
 }
@@ -120,11 +123,11 @@ export function createStreams({ most, now = () => performance.now(), beatMs = 20
       response.write('event: beat\ndata:\n\n')
       return true
     },
-    changed(topic) {
+    changed(topic, leastMs = 0) {
       const room = rooms.get(topic.of)
       if (room === undefined) return
       room.version = topic.version
-      const wait = room.toldAt + paceOf(room.streams.size) - now()
+      const wait = room.toldAt + Math.max(leastMs, paceOf(room.streams.size)) - now()
       if (wait <= 0) tell(room)
       else room.timer ??= setTimeout(tell, wait, room).unref()
     },
