@@ -12,7 +12,8 @@ export function addFormAddresses(app: FastifyInstance): void {
     // The question before an account is made void has this address.
     if (form !== 'void') app.get(`/:owner/:name/settings/${form}`, (request, reply) => goUp(request, reply, 1))
   }
-  for (const act of ['queue', 'merge', 'open', 'ready', 'rerun']) app.get(`/:owner/:name/pulls/:author/:key/${act}`, (request, reply) => goUp(request, reply, 1))
+  for (const act of ['queue', 'merge', 'open', 'ready', 'rerun'])
+    app.get(`/:owner/:name/pulls/:author/:key/${act}`, (request, reply) => goUp(request, reply, 1))
   for (const act of ['give', 'withdraw']) app.get(`/settings/delegation/${act}`, (request, reply) => goUp(request, reply, 2))
   app.get('/settings/sessions/:name/end', { schema: { params: endParams } }, (request, reply) => goUp(request, reply, 3))
   app.get('/settings/sessions/end-others', (request, reply) => goUp(request, reply, 2))
