@@ -1,6 +1,7 @@
 import { boundsFault } from './bounds.ts'
 import { type CommitRow, listCommits } from './commits.ts'
 import { type Diff, diffBetween } from './diff.ts'
+import { changedFiles } from './diff-list.ts'
 import { mergeBase, missingCommit } from './merge.ts'
 import type { Mirror } from './mirror.ts'
 import type { ObjectsPlace } from './objects.ts'
@@ -57,6 +58,14 @@ export async function diffOf(input: PullRange & { base?: string; only?: readonly
   if (!from.ok) return from
   const outOfBounds = await boundsFault(place, from.commit, head)
   return outOfBounds ?? diffBetween(place, from.commit, head, input.only)
+}
+
+/** The paths that a pull changes, at most `most`; undefined where git cannot tell. */
+export async function pathsOf(input: PullRange & { most: number }): Promise<string[] | undefined> {
+  const place = placeOf(input)
+  const base = await mergeBase(place, input.tip, input.head)
+  const changed = base.ok ? await changedFiles(place, base.commit, input.head, { most: input.most, renames: false }) : base
+  return changed.ok ? changed.files.map(file => file.path) : undefined
 }
 
 function placeOf(range: PullRange): ObjectsPlace {

@@ -185,6 +185,8 @@ export interface MergeResultTable {
   more_conflicts: number
   changes_checks: number
   empty: number
+  /** JSON array of paths that the head changes since it left the branch, at most 200; null where nobody looked. */
+  touched: string | null
 }
 
 export interface TipFactsTable {

@@ -44,6 +44,8 @@ export interface MergeResult {
   changesChecks: boolean
   /** The merge changes nothing on the branch. */
   empty: boolean
+  /** Paths that the head changes since it left the branch, at most 200; absent where that is not known. */
+  touched?: readonly string[] | undefined
 }
 
 /** Why git cannot tell something. */

@@ -144,7 +144,7 @@ function whyReady(view: RepositoryView, branch: BranchView, pull: PullView, land
     return { ...why({ key: 'conflict-branch', branch: branch.branch, tip: branch.tip }), label: 'held', held: true }
   const out = leftOutOf(view, branch, pull, asking.lastSeen?.get(lander)?.says)
   if (out !== undefined)
-    return { ...why({ key: 'conflict-ahead', ...stackUpTo(view, branch, out), branch: branch.branch }), label: 'held', held: true }
+    return { ...why({ key: 'conflict-ahead', ...stackUpTo(view, branch, out, pull), branch: branch.branch }), label: 'held', held: true }
   const filling = fillsFor(view, branch, asking.now)
   if (filling !== undefined) return why({ key: 'fill', lander, left: filling.left })
   const place = waitingPlace(view, branch, pull.pull.uri)
@@ -162,12 +162,16 @@ function leftOutOf(view: RepositoryView, branch: BranchView, pull: PullView, say
   return wasBusy ? undefined : batch
 }
 
-/** What is stacked in flight up to this batch: the first pulls, and how many more. */
-function stackUpTo(view: RepositoryView, branch: BranchView, batch: BatchView) {
+/** What a pull does not fit on: the pulls stacked up to this batch that change its files, with the files, else all of them; those that are not named are counted. */
+function stackUpTo(view: RepositoryView, branch: BranchView, batch: BatchView, pull: PullView) {
   const members = branch.batches.slice(0, branch.batches.indexOf(batch) + 1).flatMap(each => each.members)
-  const others = members.slice(0, MOST_NAMED).flatMap(({ pull }) => {
-    const known = view.pulls.get(pull)
-    return known === undefined ? [] : [{ title: known.pull.value.title, pull }]
-  })
-  return { others, more: members.length - others.length }
+  const known = members.flatMap(({ pull: uri }) => view.pulls.get(uri) ?? [])
+  const own = new Set(pull.merge?.touched)
+  const shared = known.map(other => ({ other, files: (other.merge?.touched ?? []).filter(path => own.has(path)) }))
+  const clashing = shared.filter(({ files }) => files.length > 0)
+  const of = clashing.length > 0 ? clashing.map(({ other }) => other) : known
+  const others = of.slice(0, MOST_NAMED).map(({ pull: { uri, value } }) => ({ title: value.title, pull: uri }))
+  const all = clashing.length > 0 ? clashing.length : members.length
+  const files = clashing.length > 0 ? [...new Set(clashing.flatMap(each => each.files))] : undefined
+  return { others, more: all - others.length, files }
 }

@@ -65,12 +65,14 @@ test('merges of open pulls at the present tip and head are known, with the files
   for (const pull of pulls.values()) {
     assert.ok(pull.merge !== undefined, pull.pull.value.title)
     assert.deepEqual([pull.merge.tip, pull.merge.head], [tip, pull.head])
+    assert.ok((pull.merge.touched?.length ?? 0) > 0, `what ${pull.pull.value.title} changes`)
   }
   const conflicting = [...pulls.values()].filter(pull => pull.merge?.applies === false)
   assert.deepEqual(
     conflicting.map(pull => pull.merge?.conflicts),
     [['docs/rootstocks.md']],
   )
+  assert.deepEqual(conflicting[0]?.merge?.touched, ['docs/rootstocks.md'])
 })
 
 test('ADM-11 it is known which workflows stand at a tip', () => {

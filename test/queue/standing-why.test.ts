@@ -104,6 +104,19 @@ test('AHD-4 why: a pull that was passed over by the batch ahead is held, naming 
   assert.match(why(history, second), /^Ready\./, 'its pre-flight ran when the batch was built')
 })
 
+test('AHD-4 why: where it is known what pulls change, a held one names the files, and who changes them too', () => {
+  const { history, pulls, second } = line(3)
+  fileBatch(history, { tip: LOW, pulls: pulls.slice(0, 1), runs: { test: 'running' } })
+  fileBatch(history, { tip: HIGH, base: LOW, pulls: pulls.slice(2), runs: { test: 'running' } })
+  for (const [at, touched] of [['a.ts', 'b.ts'], ['b.ts', 'c.ts'], ['d.ts']].entries()) merges(history, pulls[at] ?? second, { touched })
+  assert.equal(
+    why(history, second),
+    'Held: it changes b.ts as Pull 1 does, which is being checked ahead of it. If that lands, merge main into this pull; if it is turned away, this one goes on by itself.',
+  )
+  merges(history, second, { touched: ['e.ts'] })
+  assert.match(why(history, second), /^Held: it does not fit on top of Pull 1 and Pull 3,/)
+})
+
 test('AHD-4 why: what was queued after a batch was built was not passed over', () => {
   const { history, pulls } = line(2)
   fileBatch(history, { tip: LOW, pulls, runs: { test: 'running' } })

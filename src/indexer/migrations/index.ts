@@ -7,6 +7,7 @@ import * as missed from './2026-11-30-e-missed.ts'
 import * as history from './2026-11-30-f-history.ts'
 import * as turns from './2026-11-30-g-turns.ts'
 import * as settings from './2026-11-30-h-settings.ts'
+import * as touched from './2026-11-30-i-touched.ts'
 
 /** The index's migrations by dated name, oldest first. One that has shipped is never edited. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -18,4 +19,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '2026-11-30-f-history': history,
   '2026-11-30-g-turns': turns,
   '2026-11-30-h-settings': settings,
+  '2026-11-30-i-touched': touched,
 }

@@ -1,5 +1,6 @@
 import { mergeOnto } from '../../git/merge.ts'
 import type { Mirror } from '../../git/mirror.ts'
+import { type PullRange, pathsOf } from '../../git/pull.ts'
 import { fileAt, isAncestor, workflowsAt } from '../../git/tip.ts'
 import type { RefsRecord, Stored } from '../../queue/facts.ts'
 import { type QueueSettingsRead, queueSettingsFile, readQueueSettings } from '../../workflows/queue-settings.ts'
@@ -8,7 +9,7 @@ import { oneOf } from '../read/json-list.ts'
 import type { TipFactsTable } from '../schema.ts'
 import type { MirrorContext } from './context.ts'
 import { type Plan, type PlannedPull, planPass } from './plan.ts'
-import { tipRow, writeContained, writeMerge, writeMergeFault, writeTip } from './store.ts'
+import { mergeRow, tipRow, writeContained, writeMerge, writeMergeFault, writeTip } from './store.ts'
 import { mirrorAt } from './sync.ts'
 
 export interface PassOptions {
@@ -28,6 +29,8 @@ export interface Refused {
 
 /** Merges after which the repository's pages are told. */
 const TOLD_EVERY = 10
+/** Paths kept of what a pull changes. */
+const MOST_PATHS = 200
 /** Bytes of the settings' file. */
 const MOST_SETTINGS = 64 * 2 ** 10
 
@@ -120,8 +123,17 @@ async function merge(
     more_conflicts: outcome.applies ? 0 : outcome.moreConflicts,
     changes_checks: outcome.changesChecks ? 1 : 0,
     empty: outcome.applies && outcome.nothingToLand ? 1 : 0,
+    touched: await touchedBy(ctx, pull, { ...mirrors, tip, head, signal }),
   })
   return true
+}
+
+/** What a head changes stays the same while it does; a list of it for its merge's row, null where git cannot tell. */
+async function touchedBy(ctx: MirrorContext, { uri, head }: PlannedPull, range: PullRange): Promise<string | null> {
+  const before = mergeRow(ctx.index, uri)
+  if (before?.head === head && before.touched !== null) return before.touched
+  const paths = await pathsOf({ ...range, most: MOST_PATHS })
+  return paths === undefined ? null : JSON.stringify(paths)
 }
 
 /** Writes what stands at each tip and which merged commits are on its branch; true when something of it is new. */

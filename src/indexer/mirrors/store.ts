@@ -23,6 +23,10 @@ export function noteFailed(index: IndexDatabase, row: Omit<MirrorStateTable, 'st
   )
 }
 
+export function mergeRow(index: IndexDatabase, pull: string): MergeResultTable | undefined {
+  return index.sync.first(index.db.selectFrom('merge_result').selectAll().where('pull', '=', pull))
+}
+
 /** A result, in place of whatever was found before. */
 export function writeMerge(index: IndexDatabase, row: MergeResultTable): void {
   index.sync.run(index.db.insertInto('merge_result').orReplace().values(row))

@@ -33,6 +33,7 @@ export function mergesOf(index: IndexDatabase, pulls: Iterable<string>): Map<str
         moreConflicts: row.more_conflicts,
         changesChecks: row.changes_checks === 1,
         empty: row.empty === 1,
+        touched: row.touched === null ? undefined : textList(row.touched),
       },
     ]),
   )
