@@ -1,4 +1,5 @@
 /** What became of a batch, in words. */
+import { summaryRest } from './check-page.ts'
 import { type Label, runLabels, type Tone } from './labels.ts'
 import { ago, clock, commit, count, join, list, type Phrase, passedOf, say, who } from './phrase.ts'
 import type { DropParts } from './runner.ts'
@@ -212,6 +213,11 @@ export type BatchEventParts =
   | { key: 'left' | 'closed'; pull: number; alone: boolean; by: string }
   | { key: 'decision'; says: Phrase }
 
+function again({ pulls, of }: { pulls: readonly number[]; of: number }): string {
+  if (pulls.length === of) return of === 1 ? '' : ' together'
+  return pulls.length === 1 ? ' by itself' : ' by themselves'
+}
+
 /** What happened with a batch, line by line. No links: a line is one. */
 export function batchEventWords(parts: BatchEventParts): { tone: Tone; says: Phrase } {
   switch (parts.key) {
@@ -232,7 +238,7 @@ export function batchEventWords(parts: BatchEventParts): { tone: Tone; says: Phr
     case 'again':
       return {
         tone: 'accent',
-        says: capital(say`${numbered(parts.pulls)} checked again ${parts.pulls.length < parts.of ? 'by themselves' : 'together'}`),
+        says: capital(say`${numbered(parts.pulls)} checked again${again(parts)}`),
       }
     case 'landed':
       return {
@@ -269,6 +275,6 @@ export function runSays(run: {
   summary?: string | undefined
 }): string {
   const retried = run.retried === 0 ? '' : `${count(run.retried, 'test')} passed on a retry`
-  const said = (run.cause ?? run.summary ?? '').replace(/\.$/, '')
+  const said = run.cause ?? summaryRest(run.summary ?? '').replace(/\.$/, '')
   return [said, retried].filter(text => text !== '').join('; ')
 }

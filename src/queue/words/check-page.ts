@@ -43,8 +43,18 @@ export function runResult({ state, filedAt, startedAt, finishedAt, cause, tests 
   }
 }
 
-/** " after 9 min", as the summary of a run says it too; nothing where it is not known. */
-export function afterWords({ startedAt, finishedAt }: Pick<RunParts, 'startedAt' | 'finishedAt'>): string {
+const begin = /^(?:Passed in|Failed after) \d+ (?:s|min|h|days)(?: \d+ min)?(?=[ ,.]|$)/
+
+/** What the summary of a run says beyond how it ended and after how long, which stands beside it. */
+export function summaryRest(summary: string): string {
+  const rest = summary.replace(begin, '')
+  if (rest === summary) return summary
+  const more = rest.replace(/^[\s,.]+/, '')
+  return more.charAt(0).toUpperCase() + more.slice(1)
+}
+
+/** " after 9 min"; nothing where it is not known. */
+function afterWords({ startedAt, finishedAt }: Pick<RunParts, 'startedAt' | 'finishedAt'>): string {
   return startedAt === undefined || finishedAt === undefined ? '' : ` after ${span(finishedAt - startedAt)}`
 }
 

@@ -6,7 +6,7 @@ import { checkAt } from '../../indexer/read.ts'
 import { checkView } from '../../queue/answers/parts.ts'
 import { isGoing, millis, type Run, runState } from '../../queue/runs.ts'
 import type { RepositoryView } from '../../queue/view.ts'
-import { afterWords, ranOn, runResult, runTimes, testsSay } from '../../queue/words/check-page.ts'
+import { ranOn, runResult, runTimes, summaryRest, testsSay } from '../../queue/words/check-page.ts'
 import { runLabels } from '../../queue/words/labels.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
@@ -126,12 +126,12 @@ function isOf(view: RepositoryView, { did, value }: Run): boolean {
   return addresses.includes(value.repo) && (roles.namedRunner(did) || roles.mayMerge(did) || former)
 }
 
-/** A runner's summary says how it ended in the same words, and more: only what is more is said. `said` is what the page says before it. */
-function summaryOf(summary: string | undefined, bold: string, said: string | undefined): Partial<Pick<CheckPage, 'says' | 'more'>> {
+/** A runner's summary says how it ended in the same words, and more. Where a report says more yet, only what is more is said. */
+function summaryOf(summary: string | undefined, bold: string, failures: number): Partial<Pick<CheckPage, 'says' | 'more'>> {
   if (summary?.startsWith(`${bold} `) !== true) return { more: summary }
-  if (said === undefined) return { says: summary.slice(bold.length) }
-  const rest = (summary.startsWith(said) ? summary.slice(said.length) : summary).replace(/^[\s,.]+/, '')
-  return { more: rest === '' ? undefined : rest.charAt(0).toUpperCase() + rest.slice(1) }
+  if (failures === 0) return { says: summary.slice(bold.length) }
+  const rest = summaryRest(summary)
+  return { more: rest === '' ? undefined : rest }
 }
 
 /** What the steward decided on the ground of this run (STW-10), about any of its pulls. */
@@ -192,7 +192,7 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
     tone,
     icon,
     ...result,
-    ...summaryOf(value.summary, result.bold, (failed.tests?.failures ?? 0) === 0 ? undefined : `${result.bold}${afterWords(parts)}`),
+    ...summaryOf(value.summary, result.bold, failed.tests?.failures ?? 0),
     times: runTimes(parts, now),
     tests: said.length === 0 ? undefined : said,
     failed: failed.model,

@@ -73,6 +73,8 @@ test('STA-3 FAI-7 MOV-4 words of a batch: why it was dropped, what came of its p
         { key: 'dropped' },
         { key: 'again', pulls: [1, 2], of: 4 },
         { key: 'again', pulls: [1, 2], of: 2 },
+        { key: 'again', pulls: [4], of: 6 },
+        { key: 'again', pulls: [1], of: 1 },
         { key: 'landed', pulls: [1, 2], all: false, branch, tip },
         { key: 'landed', pulls: [1], all: true, branch, tip },
         { key: 'ejected', pull: 4, alone: false, reason: 'test failed' },
@@ -89,6 +91,9 @@ test('STA-3 FAI-7 MOV-4 words of a batch: why it was dropped, what came of its p
     runs: [
       words.runSays({ retried: 0 }),
       words.runSays({ retried: 2, summary: 'Passed in 3 min.' }),
+      words.runSays({ retried: 0, summary: 'Failed after 1 h 3 min, with exit code 1: npm test' }),
+      words.runSays({ retried: 0, summary: 'Failed after 9 min in step 2 of 3, with exit code 1: x' }),
+      words.runSays({ retried: 0, summary: 'Timed out after 5 min in step 1 of 2: sleep 9' }),
       words.runSays({ retried: 0, cause: 'cancelled', summary: 'x' }),
     ],
   })
