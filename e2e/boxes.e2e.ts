@@ -1,187 +1,173 @@
 /**
- * The merge box in every state that records can produce: each written on the account server by whoever may, each read in a real browser and held
- * against what the XRPC answer says.
+ * The merge box in every state: the gallery that `npm run gallery` shows, each state of it in a real browser, held against the snapshot of what
+ * assistive technology is told (`aria/`) and against what the XRPC answer says to the same person.
  */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { z } from 'zod'
+import { galleryPage, pathOfScene } from '../src/devnet/gallery/page.ts'
+import { type Group, groups, type Scene } from '../src/devnet/gallery/scene.ts'
+import { ignoredCounts } from '../src/indexer/read.ts'
+import { boxTones } from '../src/queue/words/box.ts'
+import { until } from '../test/support/until.ts'
+import { type GalleryWorld, startGallery } from './support/gallery.ts'
 import { axeSays, tooWide } from './support/look.ts'
-import { headline, waitForHeadline } from './support/queueing.ts'
-import { type About, madeUpCommit, type Records, recordsIn } from './support/records.ts'
-import type { Tab } from './support/tab.ts'
-import { queuePath, startWorld, type World } from './support/world.ts'
+import { headline, submitted, waitForHeadline } from './support/queueing.ts'
 
-let world: World
-let write: Records
-let bob: Tab
+let gallery: GalleryWorld
 before(async () => {
-  world = await startWorld()
-  write = recordsIn(world)
-  bob = await world.open({ as: 'bob', viewport: { width: 360, height: 800 } })
+  gallery = await startGallery()
 })
-after(() => world?.end())
+after(() => gallery?.end())
 
-const pathOf = (pull: About) => `/alice.test/orchard/pulls/${pull.uri.slice('at://'.length).replace('/dev.knotless.pull', '')}`
-const pull = (branch: string) => world.pull(branch)
-
-/** Of a pull onto a branch that takes pulls past its queue as well. */
-const addOrMerge = ['Add to merge queue', 'Merge now']
-
-interface Expected {
-  headline: string | RegExp
-  says?: RegExp
-  /** What the box offers; nothing unless given. */
-  offers?: string | readonly string[]
+/** What is shown of each part of the order of precedence. */
+const shown: Readonly<Record<Group, string>> = {
+  Merged: 'STA-5 REA-5 merged: in a batch, by hand, with more pushed since, and not there at all',
+  Closed: 'HON-6 closed, by whom',
+  Draft: 'QUE-5 a draft: by itself, queued, and taken out',
+  Landing: 'STA-1 landing: being moved, being recorded, recorded and not read',
+  'In a batch': 'STA-1 STA-2 CHK-6 in a batch: its place, what runs, what it stands on',
+  Queued: 'STA-1 STA-4 STA-7 queued: why it does not move, and stranded never looks alike',
+  Ejected: 'REC-2 HON-3 FAI-7 STW-10 ejected: reason, blame, evidence, the steward, and Add again',
+  'What git says': 'ADM-5 what git says: conflicts with their files, branches that are gone or cannot be read',
+  'Checks failed': 'ADM-6 a check that failed at the head, by name',
+  'No delegation': 'ADM-10 no delegation: the owner gets the button, everybody else a name',
+  'No runners': 'ADM-2 PRO-4 no runners: merged by hand, or not at all',
+  'Not allowed': 'ADM-1 who may queue is said to the signed out and to strangers, by name',
+  Ready: 'ADM-7 ADM-9 ADM-11 ready: what it rests on, and what would come of it',
+  'When it says no': 'STO-7 a refusal comes back inside the box',
 }
 
-/** The box of a pull once all that was written is known, as a person sees it. */
-async function see(about: About, expected: Expected, tab = bob): Promise<void> {
-  await world.settled()
-  await tab.visit(pathOf(about))
-  await waitForHeadline(tab.page, expected.headline)
-  const box = tab.page.locator('#merge-box')
-  const offered = (await box.getByRole('button').allTextContents()).map(text => text.trim())
-  assert.deepEqual(offered, [expected.offers ?? []].flat())
-  const text = ((await box.textContent()) ?? '').replace(/\s+/g, ' ')
-  if (expected.says !== undefined) assert.match(text, expected.says)
-  const told = await byXrpc(about.uri)
-  if (tab === bob && told !== undefined) assert.equal(told, await headline(tab.page))
-  assert.deepEqual(await tooWide(tab.page), [])
-  assert.deepEqual(await axeSays(tab.page), [])
+const keys = new Set<string>()
+
+for (const group of groups) {
+  test(shown[group], async t => {
+    const scenes = gallery.scenes.filter(scene => scene.group === group)
+    assert.ok(scenes.length > 0)
+    for (const scene of scenes) await see(t, scene)
+  })
+}
+
+test('every state that the box has is in the gallery', () => {
+  assert.deepEqual([...keys].sort(), Object.keys(boxTones).sort())
+})
+
+async function see(t: TestContext, scene: Scene): Promise<void> {
+  const { page, visit, faults } = await gallery.tabOf(scene.as)
+  await visit(pathOfScene(gallery, scene))
+  const told = await byXrpc(scene)
+  keys.add(told.key)
+  assert.equal(await headline(page), told.headline, `STA-3 ${scene.id}`)
+  if (scene.press !== undefined) await submitted(page, scene.press)
+  t.assert.fileSnapshot(await asTold(page), join(import.meta.dirname, 'aria', `${scene.id}.yml`), { serializers: [String] })
+  assert.deepEqual(await tooWide(page), [], scene.id)
+  assert.deepEqual(await axeSays(page, '#merge-box'), [], scene.id)
+  const expected = scene.press === undefined ? /^$/ : /status of 422/
+  assert.deepEqual(
+    faults().filter(fault => !expected.test(fault)),
+    [],
+    scene.id,
+  )
+}
+
+/** The box as assistive technology is told of it, without addresses and without what differs by when and where this runs. */
+async function asTold(page: Page): Promise<string> {
+  const snapshot = await page.locator('#merge-box').ariaSnapshot()
+  return `${snapshot
+    .split('\n')
+    .filter(line => !line.trim().startsWith('- /url:'))
+    .join('\n')
+    .replace(/\b\d+ h \d+ min\b|\b(?:\d+–)?\d+ (?:s|min|h|days)\b/g, '‹span›')
+    .replace(/\b(?:\d+ [A-Z][a-z]{2}, )?\d\d:\d\d(?: UTC)?/g, '‹clock›')
+    .replace(/(127\.0\.0\.1|localhost):\d+/g, '$1')}\n`
 }
 
 const status = z.object({ box: z.object({ headline: z.string(), key: z.string() }) })
 
-/** STA-3: the headline that a program is told; undefined where it depends on who asks. */
-async function byXrpc(uri: string): Promise<string | undefined> {
-  const answer = await fetch(world.url(`/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(uri)}`))
+/** What a program of whoever looks is told. */
+async function byXrpc({ pull, as }: Scene): Promise<{ headline: string; key: string }> {
+  const headers: Record<string, string> = {}
+  if (as !== 'nobody') {
+    const params = { aud: gallery.server.context.config.did, lxm: 'dev.knotless.getMergeStatus' }
+    const answer = await gallery.cast[as].call('com.atproto.server.getServiceAuth', { params })
+    headers.authorization = `Bearer ${z.object({ token: z.string() }).parse(answer).token}`
+  }
+  const url = `${gallery.server.url}/xrpc/dev.knotless.getMergeStatus?pull=${encodeURIComponent(pull)}`
+  const answer = await fetch(url, { headers })
   assert.equal(answer.status, 200)
-  const { box } = status.parse(await answer.json())
-  return box.key === 'signed-out' ? undefined : box.headline
+  return status.parse(await answer.json()).box
 }
 
-test('ADM-1 who may queue is said to the signed out and to strangers, by name', async () => {
-  const says = /alice\.test and bob\.test can/
-  const [nobody, mallory] = [await world.open(), await world.open({ as: 'mallory' })]
-  await see(pull('label-variety'), { headline: 'Log in to queue this', says, offers: 'Add to merge queue' }, nobody)
-  await see(pull('label-variety'), { headline: 'You cannot queue pulls here', says }, mallory)
-  assert.deepEqual([...nobody.faults(), ...mallory.faults()], [])
-  await nobody.close()
-  await mallory.close()
+test('the list of the gallery leads to every state, and is fit to be read', async () => {
+  const { page } = await gallery.tabOf('nobody')
+  await page.setContent(galleryPage(gallery, gallery.server.url))
+  const links = await page.locator('.rows a').evaluateAll(found => found.map(link => link.getAttribute('href')))
+  assert.deepEqual(
+    links,
+    gallery.scenes.map(scene => `${gallery.server.url}${pathOfScene(gallery, scene)}`),
+  )
+  assert.deepEqual(await axeSays(page), [])
 })
 
-test('ready; a draft is held; head and target must exist', async () => {
-  const { alice, bob: author } = world.people
-  const offers = addOrMerge
-  await see(pull('label-variety'), { headline: 'Ready to land', says: /It applies on main at [0-9a-f]{7}\. .* would be 1st of 1/, offers })
-  await see(await write.pull(alice, 'label-variety', { draft: true }), { headline: 'Draft: held' })
-  await see(await write.pull(author, 'nowhere'), { headline: 'Its branch is gone', says: /nowhere no longer exists/ })
-  await see(await write.pull(author, 'label-variety', { branch: 'nowhere' }), { headline: 'There is no branch nowhere' })
+function scene(id: string): Scene {
+  const found = gallery.scenes.find(one => one.id === id)
+  assert.ok(found, id)
+  return found
+}
+
+/** How often bob queued a pull. */
+async function queuedTimes({ pull }: Scene): Promise<number> {
+  const records = await gallery.cast.bob.list('dev.knotless.queue')
+  return records.filter(({ value }) => value.subject === pull && value.state === 'queued').length
+}
+
+test('ADM-4 PRE-3 a double click adds once, and what the lander has not seen waits for its pre-flight', async () => {
+  const about = scene('ready-unrun')
+  const { page, visit } = await gallery.tabOf('bob')
+  await visit(pathOfScene(gallery, about))
+  await page.locator('#merge-box').getByRole('button', { name: 'Add to merge queue' }).dblclick()
+  await waitForHeadline(page, /^Queued, 11th of 11/)
+  assert.match((await page.locator('#merge-box').textContent()) ?? '', /its pre-flight: check has not started/)
+  assert.equal(await queuedTimes(about), 1)
 })
 
-test('ADM-5 a conflict names its files', async () => {
-  await see(pull('rootstock-feet'), { headline: 'Conflicts with main', says: /These files need a hand: docs\/rootstocks\.md/ })
-})
-
-test('ADM-11 a branch whose tip no workflow checks is said to be unchecked', async () => {
-  const [, , , second] = await write.commits()
-  await write.setRef('old', second)
-  const unchecked = await write.pull(world.people.bob, 'label-variety', { branch: 'old' })
-  const says = /No workflow on old runs on a pull into it.* It changes \.knotless, and so what checks it/
-  await see(unchecked, { headline: 'Ready, and nothing checks old', says, offers: addOrMerge })
-})
-
-test('ADM-6 ADM-7 a check that runs is no refusal; one that failed is, by name', async () => {
-  await write.check(pull('harvest-pounds'), 'test', 'running')
-  await see(pull('harvest-pounds'), { headline: 'Ready to queue', says: /1 of 1 check is still running/, offers: addOrMerge })
-  await write.check(pull('harvest-pounds'), 'test', 'failure')
-  await see(pull('harvest-pounds'), { headline: 'test failed at this head', says: /Push a fix/ })
-})
-
-test('STA-1 STA-3 STA-4 queued without a lander, with one, and waiting for a pre-flight', async () => {
-  const offers = 'Leave queue'
-  await write.queue(world.people.bob, pull('label-variety'), 'queued')
-  await see(pull('label-variety'), { headline: 'Queued, 1st of 1, but no lander has been seen', says: /never seen/, offers })
-  await write.lander()
-  await see(pull('label-variety'), { headline: 'Queued, 1st of 1', says: /Lander runner\.test, seen \d+ s ago/, offers })
-  await write.check(pull('label-variety'), 'check', 'running', { queue: 'first' })
-  await see(pull('label-variety'), { headline: 'Queued, 1st of 1, waiting for its pre-flight: check', offers })
-})
-
-test('STA-1 STA-2 in a batch; in one that stands on another', async () => {
-  const offers = 'Leave queue'
-  await write.queue(world.people.bob, pull('frost-two-degrees'), 'queued')
-  await write.queue(world.people.alice, pull('rename-spacing'), 'queued')
-  const lower = [pull('label-variety'), pull('frost-two-degrees')]
-  const tip = await write.batch(lower, { check: 'success', test: 'running' })
-  await see(pull('frost-two-degrees'), { headline: 'In a batch of 2 being checked', says: /2nd of 2 .* test is still running/, offers })
-  const upper = [pull('rename-spacing')]
-  await write.batch(upper, { check: 'queued', test: 'queued' }, { base: tip })
-  await see(pull('rename-spacing'), { headline: 'In a batch of 1 being checked', says: /stands on the batch of 2/, offers })
-  await write.batch(upper, { check: 'success', test: 'failure' }, { base: tip })
-  await see(pull('rename-spacing'), { headline: 'In a batch of 1, red but undecided', says: /decided only once the batch of 2/, offers })
-  await write.batch(upper, { check: 'success', test: 'success' }, { base: tip })
-  await see(pull('rename-spacing'), { headline: 'In a batch of 1 that passed, waiting for the batch under it', offers })
-  await bob.visit(queuePath)
-  assert.match((await bob.page.locator('main').textContent()) ?? '', /2 batches, 3 pulls/)
-  assert.deepEqual([...(await tooWide(bob.page)), ...(await axeSays(bob.page))], [])
-})
-
-test('STA-1 landing, while Leave is still to be had', async () => {
-  await write.batch([pull('label-variety'), pull('frost-two-degrees')], { check: 'success', test: 'success' })
-  await see(pull('frost-two-degrees'), { headline: 'Landing', says: /runner\.test is moving main to/, offers: 'Leave queue' })
-})
-
-test('a batch that failed lands nobody: its pulls wait again', async () => {
-  await write.batch([pull('label-variety'), pull('frost-two-degrees')], { check: 'success', test: 'failure' })
-  await see(pull('frost-two-degrees'), { headline: 'Queued, 2nd of 3', offers: 'Leave queue' })
-})
-
-test('REC-2 HON-3 ejected, with reason and checks; Add again goes to the back', async () => {
-  const { runner } = world.people
-  const log = await write.check(pull('csv-semicolons'), 'test', 'success')
-  await write.queue(world.people.bob, pull('csv-semicolons'), 'queued')
-  await write.queue(runner, pull('csv-semicolons'), 'ejected', {
-    reason: 'Its batch failed. Read the log, mend it and add it again.',
-    kind: 'checks',
-    commit: pull('csv-semicolons').head,
-    checks: [{ workflow: 'test', status: 'failure', check: log.uri }],
-  })
-  const says = /Read the log, mend it and add it again\. .*test: failed.*It goes to the back/
-  await see(pull('csv-semicolons'), { headline: 'Ejected: Its batch failed', says, offers: 'Add again' })
-})
-
-test('HON-6 STA-5 REA-5 closed; merged but not there; landed by hand and in a batch', async () => {
-  const { alice, runner } = world.people
-  await write.state(alice, pull('hedge-rows'), 'closed')
-  await see(pull('hedge-rows'), { headline: 'Closed without landing', says: /alice\.test closed it/ })
-  await write.state(alice, pull('water-after-rain'), 'merged', { commit: madeUpCommit('nowhere') })
-  await see(pull('water-after-rain'), { headline: 'Marked merged, but not on main', says: /Nothing has landed/ })
-  const tip = await write.tip()
-  await write.state(alice, pull('water-young-trees'), 'merged', { commit: tip })
-  await see(pull('water-young-trees'), { headline: `Landed in main as ${tip.slice(0, 7)}`, says: /alice\.test merged it by hand/ })
-  await write.state(runner, pull('rename-spacing'), 'merged', { commit: tip, batch: tip })
-  await see(pull('rename-spacing'), { headline: `Landed in main as ${tip.slice(0, 7)}`, says: /In a batch of 1 by runner\.test/ })
-  await bob.visit(queuePath)
-  assert.match((await bob.page.locator('#landed').textContent()) ?? '', /Rename spacing_of to spacing_dm/)
+test('by keyboard alone: Add is reached and pressed, and the keyboard stays in the box', async () => {
+  const about = scene('ready-not-all')
+  const { page, visit } = await gallery.tabOf('bob')
+  await visit(pathOfScene(gallery, about))
+  const add = page.locator('#merge-box').getByRole('button', { name: 'Add to merge queue' })
+  await add.waitFor()
+  const reached = () => page.evaluate<boolean>(`document.activeElement.textContent.trim() === 'Add to merge queue'`)
+  for (let presses = 0; presses < 60 && !(await reached()); presses++) await page.keyboard.press('Tab')
+  assert.ok(await reached())
+  await page.keyboard.press('Enter')
+  await waitForHeadline(page, /^Queued, 12th of 12/)
+  await until(() => page.evaluate<boolean>('document.activeElement.closest("#merge-box") !== null'), { what: 'the focus to be in the box' })
+  assert.equal(await queuedTimes(about), 1)
 })
 
 test('HON-2 HON-3 STA-7 nothing of this can be said by a stranger', async () => {
-  const { mallory } = world.people
-  const about = pull('label-variety')
-  await write.queue(mallory, about, 'ejected', { reason: 'Because. I say so.' })
-  await write.state(mallory, about, 'closed')
-  await mallory.create('dev.knotless.check', {
-    repo: world.samples.orchard.uri,
-    workflow: 'test',
-    status: 'failure',
-    ref: 'refs/heads/main',
-    generation: 1,
-    commit: about.head,
-    baseCommit: await write.tip(),
-    pull: about.uri,
-    createdAt: new Date().toISOString(),
+  const about = scene('queued')
+  const { mallory } = gallery.cast
+  const record = { repo: about.repo.uri, subject: about.pull, createdAt: new Date().toISOString() }
+  await mallory.create('dev.knotless.queue', { ...record, state: 'ejected', reason: 'Because. I say so.' })
+  await mallory.create('dev.knotless.state', { ...record, state: 'closed' })
+  await mallory.create('dev.knotless.decision', {
+    ...record,
+    ejection: about.pull,
+    head: 'a'.repeat(40),
+    verdict: 'reject',
+    kind: 'other',
+    evidence: [],
+    attempt: 1,
   })
-  await see(about, { headline: 'Queued, 1st of 2, waiting for its pre-flight: check', offers: 'Leave queue' })
-  assert.deepEqual(bob.faults(), [])
+  const count = () => ignoredCounts(gallery.server.context.database).get('unknown-collection') ?? 0
+  const read = count()
+  await mallory.create('dev.knotless.marker', { at: record.createdAt })
+  await until(() => count() > read, { timeout: 30_000, what: 'the server to read what mallory wrote' })
+  const { page, visit } = await gallery.tabOf('bob')
+  await visit(pathOfScene(gallery, about))
+  assert.equal(await headline(page), 'Queued, 1st of 1')
 })
