@@ -109,7 +109,9 @@ export function droppedOf(story: Story, onBatch: boolean): DroppedParts {
     if (ending === undefined || title === undefined || ending.at > until) return []
     return [{ title, pull: each.pull, did: ending.key === 'landed' ? ('merged' as const) : ending.key, at: ending.at }]
   })
-  const [first] = member.sort((a, b) => a.at - b.at)
+  const moved = story.members.find(({ head, view }) => view?.head !== undefined && head !== undefined && view.head !== head)
+  const changed = moved && { title: titleOf(moved) ?? '', pull: moved.pull, did: 'changed' as const }
+  const [first = cause === 'pull-moved-on' ? changed : undefined] = member.sort((a, b) => a.at - b.at)
   return {
     cause,
     branch,
@@ -160,7 +162,7 @@ function ofRuns(story: Story, every: readonly BatchView[]): StoryEvent[] {
   const passed = runs.length > 0 && runs.every(({ state: each }) => each === 'passed' || each === 'reused' || each === 'skipped')
   const green = end !== undefined && passed ? [event(end, { key: 'passed', nothingRan: story.nothingRan })] : []
   const dropped = state === 'cancelled' && end !== undefined ? [event(end, { key: 'dropped' })] : []
-  return [...built, ...red, ...out, ...green, ...dropped]
+  return [...built, ...red, ...(dropped.length > 0 ? dropped : out), ...green]
 }
 
 function ofMembers(story: Story, since: number): StoryEvent[] {

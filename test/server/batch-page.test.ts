@@ -166,6 +166,13 @@ test('MOV-1 MOV-2 a dropped batch says why, and because of which pull', async ()
     state: 'left',
   })
   assert.match((await page(other)).text, /<bdi>Pull 1<\/bdi><\/a> left the queue while it was in this batch\./)
+  const moved = commit(65)
+  const [member] = membersOf([2], 65)
+  await check({ ...dropped, commit: moved, batch: [{ ...member, head: 'd'.repeat(40) }], cause: dropWords('pull-moved-on') })
+  assert.match(
+    (await page(moved)).text,
+    /<bdi>Pull 2<\/bdi><\/a> changed while it was in this batch, so what was checked was no longer the pull\./,
+  )
 })
 
 test('REA-5 a batch whose checks were pruned is shown from what is kept of them, and from merged records', async () => {

@@ -5,6 +5,8 @@ import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { checkAt } from '../../src/indexer/read.ts'
 import { logLines } from '../../src/server/logs/lines.ts'
+import { logModel, readLog } from '../../src/server/pages/check-log.ts'
+import { createLiveLogs } from '../../src/server/passes/live-logs.ts'
 import { until } from '../support/until.ts'
 import { type Orchard, plantOrchard } from './orchard.ts'
 import { type Served, serve } from './serve.ts'
@@ -210,6 +212,24 @@ test('CHK-13 output is shown while a run goes on, until its log is there', async
   await file('queue:live', { status: 'success', finishedAt: new Date().toISOString() }, [gzipSync('the whole\n')])
   assert.match((await page('queue:live')).text, /the whole/)
   assert.equal(server.context.liveLogs.of(uri), undefined, 'what was kept of it is dropped')
+})
+
+test('a page of a long log does not wait for it, and is told once it is read', async () => {
+  const [uri, read] = [await file('queue:reading', {}, [gzipSync('x')]), Promise.withResolvers<void>()]
+  const run = checkAt(server.context.database, uri)
+  assert.ok(run)
+  const liveLogs = createLiveLogs()
+  const told: string[] = []
+  liveLogs.onGrown(check => told.push(check))
+  const logs = { of: async () => ({ ok: false, why: 'reading', lines: 4_000_000, done: read.promise }) as const }
+  const ctx = { logs, liveLogs, now: Date.now }
+  const model = await logModel(ctx, run, await readLog(ctx, run), { path: '/' })
+  assert.ok(!model.shown && model.live)
+  assert.match(JSON.stringify(model.says), /4,000,000 lines so far/)
+  assert.deepEqual(told, [])
+  read.resolve()
+  await until(() => told.length > 0, { what: 'the page to be told' })
+  assert.deepEqual(told, [uri])
 })
 
 test('a log that is not uploaded yet, or is no longer there, is said', async () => {

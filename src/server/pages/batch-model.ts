@@ -2,7 +2,7 @@ import type { AnswerContext } from '../../queue/answers/context.ts'
 import { queueParts, batchParts as wordsOf } from '../../queue/answers/queue.ts'
 import { droppedOf, endingOf, endOf, type Story, type StoryRun, storyEvents, titleOf } from '../../queue/batch-story.ts'
 import { inFlight } from '../../queue/batches.ts'
-import { standing } from '../../queue/standing.ts'
+import { type Standing, standing } from '../../queue/standing.ts'
 import type { RepositoryView } from '../../queue/view.ts'
 import {
   type BatchParts,
@@ -125,9 +125,14 @@ function memberOf(view: RepositoryView, batch: FoundBatch, member: FoundBatch['m
       // In the batch itself there is nothing more to say of it than the batch's own state.
       if (isIn && view.pulls.has(member.pull) && pull.entry !== undefined) return { ...line, says: [] }
       const now = standing(view, pull, ctx)
-      return { ...line, label: pullLabels[now.label], says: memberWords({ key: 'stands', text: now.text }) }
+      return { ...line, label: pullLabels[now.label], says: isSaid(now) ? [] : memberWords({ key: 'stands', text: now.text }) }
     }
   }
+}
+
+/** Whether a standing says no more than its label. */
+function isSaid({ label, text }: Standing): boolean {
+  return text.length === 1 && text[0] === pullLabels[label].word
 }
 
 function runOf(run: StoryRun): BatchRun {
