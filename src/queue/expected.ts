@@ -46,19 +46,19 @@ export function expectedOfBatch(branch: BranchView, batch: BatchView, asking: As
   return 'key' in ends ? none(ends) : { ...ends, basis: basisWords(of.spans.length) }
 }
 
-/** When a pull that waits lands; undefined for one that does not wait here, and where nobody keeps a history. `held`: it cannot join a batch before another one's fate is known. */
+/** When a pull that waits lands; undefined for one that does not wait here, and where nobody keeps a history. `held`: it cannot join a batch before another one's fate is known, or as it is. */
 export function expectedOfWaiting(
   view: RepositoryView,
   branch: BranchView,
   pull: string,
   asking: Asking,
-  because: { standstill?: Standstill; held?: boolean | undefined } = {},
+  because: { standstill?: Standstill; held?: 'ahead' | 'conflict' | undefined } = {},
 ): Expected | undefined {
   const { history, now } = asking
   const place = waitingPlace(view, branch, pull)
   if (history === undefined || place === undefined) return undefined
   if (because.standstill !== undefined) return none({ key: because.standstill })
-  if (because.held === true) return none({ key: 'held' })
+  if (because.held !== undefined) return none({ key: because.held === 'ahead' ? 'held' : 'conflict' })
   if (branch.halving !== undefined) return none({ key: 'halving' })
   const of = spansOf(history(branch.branch))
   if ('key' in of) return none(of)

@@ -22,8 +22,8 @@ export interface Why {
   label: PullLabel
   /** Nothing lands for that. */
   standstill?: Standstill
-  /** It hangs on what becomes of a pull ahead of it. */
-  held?: boolean | undefined
+  /** It hangs on what becomes of a pull ahead of it, or is in conflict with its branch. */
+  held?: 'ahead' | 'conflict' | undefined
 }
 
 /** Why a pull in no batch waits. */
@@ -141,10 +141,10 @@ function whyReady(view: RepositoryView, branch: BranchView, pull: PullView, land
   const [size, depth] = [settings?.batch, settings?.depth ?? 2]
   const top = branch.batches.at(-1)
   if (pull.merge?.applies === false && branch.tip !== undefined)
-    return { ...why({ key: 'conflict-branch', branch: branch.branch, tip: branch.tip }), label: 'held', held: true }
+    return { ...why({ key: 'conflict-branch', branch: branch.branch, tip: branch.tip }), label: 'held', held: 'conflict' }
   const out = leftOutOf(view, branch, pull, asking.lastSeen?.get(lander)?.says)
   if (out !== undefined)
-    return { ...why({ key: 'conflict-ahead', ...stackUpTo(view, branch, out, pull), branch: branch.branch }), label: 'held', held: true }
+    return { ...why({ key: 'conflict-ahead', ...stackUpTo(view, branch, out, pull), branch: branch.branch }), label: 'held', held: 'ahead' }
   const filling = fillsFor(view, branch, asking.now)
   if (filling !== undefined) return why({ key: 'fill', lander, left: filling.left })
   const place = waitingPlace(view, branch, pull.pull.uri)

@@ -154,7 +154,8 @@ test('where there is no estimate the reason is said', () => {
   assert.equal(none(past([10])), 'No estimate: only 1 batch has passed here lately, and 3 are needed.')
   assert.equal(none([...past([9, 9, 9, 9]), ...past(Array(6).fill(9), 'failed')]), 'No estimate: only 4 of the last 10 batches passed.')
   assert.equal(none(past(twenty), { standstill: 'silent' }), 'No estimate: no lander is seen.')
-  assert.equal(none(past(twenty), { held: true }), 'No estimate: it hangs on what becomes of a pull ahead of it.')
+  assert.equal(none(past(twenty), { held: 'ahead' }), 'No estimate: it hangs on what becomes of a pull ahead of it.')
+  assert.equal(none(past(twenty), { held: 'conflict' }), 'No estimate: it does not apply on its branch as it is.')
   assert.equal(seen(history).waiting(pulls[0], { now: history.now }), undefined, 'nobody keeps a history')
 })
 

@@ -27,6 +27,7 @@ export type NoEstimate =
   | { key: 'halving' }
   | { key: 'red' }
   | { key: 'held' }
+  | { key: 'conflict' }
 
 export function noEstimateWords(parts: NoEstimate): Phrase {
   return say`No estimate: ${because(parts)}.`
@@ -50,6 +51,8 @@ function because(parts: NoEstimate): string {
       return 'a failed batch is checked in halves'
     case 'red':
       return 'a check of its batch failed, which is not decided yet'
+    case 'conflict':
+      return 'it does not apply on its branch as it is'
     case 'held':
       return 'it hangs on what becomes of a pull ahead of it'
   }

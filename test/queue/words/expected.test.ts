@@ -26,6 +26,7 @@ const reasons: readonly NoEstimate[] = [
   { key: 'halving' },
   { key: 'red' },
   { key: 'held' },
+  { key: 'conflict' },
 ]
 
 const usual = { from: 11 * MINUTE, typical: 12 * MINUTE, to: 13 * MINUTE }
