@@ -7,8 +7,8 @@ import { landerLife } from './lander-life.ts'
 import { millis, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
 import type { BranchView, RepositoryView } from './view.ts'
-import type { HealthNote } from './words/health-notes.ts'
 import { type HealthParts, type HealthWords, healthWords } from './words/health.ts'
+import type { HealthNote } from './words/health-notes.ts'
 import { healthLabels, type Label } from './words/labels.ts'
 import { noVerdictSaid } from './words/runner.ts'
 
@@ -71,7 +71,8 @@ function troubleOf(branch: BranchView): { size: number; at: number; said: string
   const runs = last.checks.map(({ value }) => ({ workflow: value.workflow, state: runState(value), verdict: value.verdict }))
   const silent = runs.filter(({ state }) => state === 'no-verdict')
   const waits = new Set(branch.queue.map(({ pull }) => pull.uri))
-  if (silent.length === 0 || runs.some(({ state }) => state === 'failed') || !last.members.some(({ pull }) => waits.has(pull))) return undefined
+  if (silent.length === 0 || runs.some(({ state }) => state === 'failed') || !last.members.some(({ pull }) => waits.has(pull)))
+    return undefined
   const ends = last.checks.map(({ value }) => millis(value.finishedAt) ?? last.since)
   return { size: last.members.length, at: Math.max(last.since, ...ends), said: capital(noVerdictSaid(silent)) }
 }

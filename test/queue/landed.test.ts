@@ -79,7 +79,10 @@ test('LND-10 what was pushed to the head since it landed is said not to have', (
   assert.notEqual(history.see(pull).head, commit(77))
   const box = boxOf(history, pull)
   assert.equal(box.key, 'merged-later')
-  assert.match(box.says, /^What was pushed to \S+ since did not land, and is still on that branch\. Open a new pull for it\.$/)
+  assert.match(
+    box.says,
+    /^What was pushed to \S+ since did not land, and is still on that branch\. Open a new pull for it\. It landed in a batch of 2 by rigby\.test\. Queued by bob\.test\.$/,
+  )
   const still = landed({ test: 'success' }, { head: history.see(pull).head ?? '' })
   assert.equal(boxOf(still.history, still.pulls[0]).key, 'merged')
 })

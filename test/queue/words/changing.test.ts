@@ -29,7 +29,12 @@ test('STA-3 HON-6 QUE-5 what changing a pull says', t => {
         }),
       ]),
     ),
-    costs: [words.changeCosts(true, true), words.changeCosts(true, false), words.changeCosts(false, true), words.changeCosts(false, false, true)].map(says => says && text(says)),
+    costs: [
+      words.changeCosts(true, true),
+      words.changeCosts(true, false),
+      words.changeCosts(false, true),
+      words.changeCosts(false, false, true),
+    ].map(says => says && text(says)),
     already: acts.map(act => answer(words.changedAlready(act))),
     landed: [true, undefined].map(there => answer(words.landedAlready('main', there))),
     gone: answer(words.authorGone()),
