@@ -74,10 +74,11 @@ test('everything in a report is bounded: depth, attributes, names, texts, failur
 
 test('five megabytes of any shape are read in moments', () => {
   const shapes = ['<testcase name="x"><failure>', '<!--', '<![CDATA[', '&#x41;', '<a b="', '</', '<', ' a="b"', ']]>', '\t\n  ']
-  const started = performance.now()
+  const before = process.cpuUsage()
   for (const shape of shapes) readReport(`<testsuite>${shape.repeat(Math.floor(5e6 / shape.length))}`)
   for (const shape of shapes) readReport(`<testsuite ${shape.repeat(Math.floor(5e6 / shape.length))}`)
-  assert.ok(performance.now() - started < 5_000, `${performance.now() - started} ms`)
+  const { user } = process.cpuUsage(before)
+  assert.ok(user < 5_000_000, `${user / 1_000} ms`)
 })
 
 test('no text makes it throw', () => {
