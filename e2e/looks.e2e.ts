@@ -4,6 +4,7 @@
  * narrowest screen as well. Pictures of all of it are kept in e2e/shots.
  */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { recordPath } from '../src/views/paths.ts'
 import { lookAt, looks, shots, twoLooks } from './support/look.ts'
@@ -138,6 +139,20 @@ test('the open menu', async () => {
   await bob.page.locator('details.menu summary').click()
   await lookAt(bob, 'menu-in')
   await useIt(bob, 'menu')
+})
+
+test('the figures are printed without what is for the screen alone', async () => {
+  await visitor.visit(`${repo}/stats`)
+  const { page } = visitor
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  await page.setViewportSize({ width: 760, height: 1000 })
+  await page.screenshot({ path: join(shots, 'stats-print.png'), fullPage: true })
+  for (const unprinted of ['header.top', '.tabs', '.pick', 'form', '.foot'])
+    for (const each of await page.locator(unprinted).all()) assert.ok(await each.isHidden(), unprinted)
+  assert.ok(await page.locator('table.wide').isVisible())
+  assert.equal(await page.evaluate(`document.documentElement.scrollWidth > innerWidth`), false)
+  assert.equal(await page.evaluate(`getComputedStyle(document.documentElement).backgroundColor`), 'rgb(255, 255, 255)')
+  await page.emulateMedia({ media: 'screen' })
 })
 
 test('what was looked for is on no page but its own', async () => {
