@@ -7,6 +7,7 @@ import { byPosition } from './positions.ts'
 import { factsAtTip } from './pulls.ts'
 import type { BranchRef } from './refs.ts'
 import { readRules } from './roles.ts'
+import { tidMillis } from './tid.ts'
 import type { BranchView, PullView, Roles } from './view.ts'
 
 /** Batches kept of a branch beside those in flight, for what became of them. */
@@ -54,12 +55,23 @@ export function readBranches(ctx: BranchFacts): ReadonlyMap<string, BranchView> 
       drops: readDrops(every),
       halving: readHalving({ tip: ref?.commit, queue }, every, ctx.pulls),
       ejected: inOrder(pulls, pull => pull.ejection).reverse(),
+      lastEjectedAt: lastEjection(pulls),
       landed: readLanded({ branch, pulls: new Map(pulls.map(pull => [pull.pull.uri, pull])), checks }),
       settings: atTip?.settings,
       unchecked: workflows === undefined ? undefined : workflows.length === 0,
     })
   }
   return branches
+}
+
+/** When a pull was turned away last, whatever became of it since. */
+function lastEjection(pulls: readonly PullView[]): number | undefined {
+  let last = ''
+  for (const { history } of pulls) {
+    const key = history.findLast(({ value }) => value.state === 'ejected')?.rkey ?? ''
+    if (key > last) last = key
+  }
+  return last === '' ? undefined : tidMillis(last)
 }
 
 /** QUE-3: a pull is on the branch that it names now, with the key that it has. */

@@ -86,11 +86,10 @@ function stalledSince(view: RepositoryView, branch: BranchView, asking: Asking):
   const [oldest] = branch.queue
   // Of a lander that is not named nobody sees what it does (STA-7).
   if (asking.stallAfter === undefined || oldest?.entry === undefined || view.lander?.named !== true) return undefined
-  const ejected = branch.ejected[0]?.ejection
   const moves = [
     tidMillis(oldest.entry.key),
     branch.landed[0]?.at,
-    ejected && tidMillis(ejected.rkey),
+    branch.lastEjectedAt,
     millis(view.lander.record?.value.startedAt),
   ].filter(time => time !== undefined)
   const since = Math.max(...moves)

@@ -25,11 +25,13 @@ export function landerLife(view: RepositoryView, branch: BranchView | undefined,
   const told = asking.lastSeen?.get(did)
   const record = view.lander?.did === did ? view.lander.record : undefined
   const lease = record?.value.stoppedAt === undefined ? millis(record?.value.lease?.until) : undefined
-  // One that starts again takes its lease before it tells of a pass.
-  const startedAt = millis(record?.value.startedAt) ?? 0
-  const isStarting = startedAt <= asking.now && asking.now - startedAt <= STARTING && lease !== undefined && asking.now <= lease
-  if (told !== undefined && isStarting && startedAt > told.at) return { did, seenAt: startedAt, alive: true }
-  if (told !== undefined) return { did, seenAt: told.at, alive: asking.now <= (told.dueAt ?? told.at) + NOT_SEEN_AFTER }
+  if (told !== undefined) {
+    const startedAt = lease === undefined ? undefined : millis(record?.value.startedAt)
+    // One that starts again has not told of a pass yet: its first is due as it starts.
+    const started = startedAt !== undefined && startedAt <= asking.now ? startedAt : told.at
+    const dueAt = Math.max(told.dueAt ?? told.at, started)
+    return { did, seenAt: Math.max(told.at, started), alive: asking.now <= dueAt + NOT_SEEN_AFTER }
+  }
 
   const signs = (branch?.batches ?? []).filter(batch => batch.runner === did).flatMap(signsOf)
   if (record?.value.lease !== undefined) signs.push(millis(record.value.stoppedAt) ?? record.seenAt)

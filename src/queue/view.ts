@@ -139,6 +139,8 @@ export interface BranchView {
   halving?: Halving | undefined
   /** Turned away and still out, newest first. */
   ejected: readonly PullView[]
+  /** When one was turned away last, still out or not; in milliseconds since 1970. */
+  lastEjectedAt?: number | undefined
   landed: readonly LandedBatch[]
   /** What the queue settings at its tip ask for (STW-8); absent while the tip has not been looked at. */
   settings?: AskedSettings | undefined

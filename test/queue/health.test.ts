@@ -58,6 +58,22 @@ test('STA-4 no lander has been seen since a time', () => {
   assert.match(said(history, { lastSeen: new Map([[rigby, { at }]]) }), /no lander has been seen since \d\d:\d\d UTC, 2 h 22 min ago\./)
 })
 
+test('STA-4 a pull that was turned away and queued again was turned away nonetheless: that is no stall', () => {
+  const { history, pulls } = line(2)
+  const [first] = pulls
+  history.now += 50 * MINUTE
+  if (first !== undefined) history.ejected(rigby, first, { kind: 'checks' })
+  const ejectedAt = history.now
+  if (first !== undefined) history.queued(bob, first)
+  history.now += 20 * MINUTE
+  const stallAfter = 60 * MINUTE
+  assert.equal(health(history, { stallAfter }).kind, 'waiting')
+  history.now += 40 * MINUTE
+  const stalled = health(history, { stallAfter })
+  assert.equal(stalled.kind, 'stall')
+  assert(Math.abs((stalled.since ?? 0) - ejectedAt) <= MINUTE)
+})
+
 test('STA-4 stalled: something is queued, the lander runs, and nothing has landed or been turned away for long', () => {
   const { history } = line(1)
   const queuedAt = history.now

@@ -77,8 +77,14 @@ test('why: a lander that started lately is reading the queue again', () => {
   const long = { at: history.now - 120 * MINUTE }
   assert.equal(why(history, first, long), 'Waiting: rigby.test started 2 min ago and is reading the queue again.')
   assert.equal(why(history, first), 'Ready for the next batch.', 'it has told of a pass since')
+  history.now += MINUTE
+  assert.match(
+    why(history, first, long),
+    /^Waiting for a lander: none seen since/,
+    'its first pass was due as it started, whatever its lease says',
+  )
   const hung = { at: history.now + 0.5 * MINUTE, dueAt: history.now + 0.7 * MINUTE }
-  history.now += 5 * MINUTE
+  history.now += 4 * MINUTE
   assert.match(
     why(history, first, hung),
     /^Waiting for a lander: none seen since/,
