@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMigrator, migrate } from '../../src/indexer/database.ts'
 import { createIngest } from '../../src/indexer/ingest/queue.ts'
-import { historyOf, keptBatchesAt } from '../../src/indexer/read.ts'
+import { figuresOf, historyOf, keptBatchesAt } from '../../src/indexer/read.ts'
 import { alice, bob, commit, iso, MINUTE, mallory, rigby, START, TIP } from '../queue/made-up.ts'
 import { type Bench, key, openBench, orchard, put, removal, repoRecord, uriOf } from './support.ts'
 
@@ -28,8 +28,9 @@ function check(workflow: string, tip: string, status: string, at: { filed: numbe
   }
 }
 
-const outcomes = (bench: Pick<Bench, 'index'>, branch = 'main') =>
-  historyOf(bench.index, orchard, branch).batches.map(({ tip, outcome }) => [tip, outcome])
+const main = { branch: 'main', generation: 1 }
+const outcomes = (bench: Pick<Bench, 'index'>, of = main) =>
+  historyOf(bench.index, orchard, of).batches.map(({ tip, outcome }) => [tip, outcome])
 
 test('REA-4 what a batch’s runs said is kept when its checks are taken away', async () => {
   const bench = await openBench()
@@ -41,8 +42,8 @@ test('REA-4 what a batch’s runs said is kept when its checks are taken away', 
   assert.deepEqual(outcomes(bench), [], 'it has not ended while a run goes')
   const done = check('test', commit(9), 'success', { filed: 10, ran: [12, 20] }, { of: 0, retried: [{ test: 'suite > slow' }] })
   await bench.take(put(rigby, 'check', 'queue:test', done, 4, { operation: 'update' }))
-  const before = historyOf(bench.index, orchard, 'main')
-  assert.equal(before, historyOf(bench.index, orchard, 'main'), 'it is remembered')
+  const before = historyOf(bench.index, orchard, main)
+  assert.equal(before, historyOf(bench.index, orchard, main), 'it is remembered')
   assert.deepEqual(
     before.batches.map(({ runs, startedAt, endedAt, size, runner }) => [
       runs.map(run => [run.workflow, run.state]),
@@ -65,7 +66,7 @@ test('REA-4 what a batch’s runs said is kept when its checks are taken away', 
     ],
   )
   await bench.take(removal(rigby, 'check', 'queue:lint', 5), removal(rigby, 'check', 'queue:test', 6))
-  assert.deepEqual(historyOf(bench.index, orchard, 'main'), before)
+  assert.deepEqual(historyOf(bench.index, orchard, main), before)
   const [kept] = keptBatchesAt(bench.index, orchard, commit(9))
   assert.deepEqual([kept?.members, kept?.runs.map(run => run.retried)], [members, [[], ['suite > slow']]])
   await bench.close()
@@ -131,8 +132,8 @@ test('REA-4 a batch ended as its newest runs did: dropped, failed with the rest 
   const write = (n: number, name: string, record: object) => put(rigby, 'check', `queue:${name}`, { ...record }, n)
   await bench.take(
     put(alice, 'repo', 'orchard', repoRecord(), 1),
-    write(2, 'a1', check('lint', commit(1), 'failure', at(1))),
-    write(3, 'a2', check('test', commit(1), 'cancelled', at(1))),
+    write(2, 'a1', check('lint', commit(8), 'failure', at(1))),
+    write(3, 'a2', check('test', commit(8), 'cancelled', at(1))),
     write(4, 'b1', check('lint', commit(2), 'cancelled', at(5))),
     write(5, 'c1', check('lint', commit(3), 'error', at(8), { verdict: 'restart' })),
     write(6, 'c2', check('test', commit(3), 'success', at(8))),
@@ -146,12 +147,12 @@ test('REA-4 a batch ended as its newest runs did: dropped, failed with the rest 
     .all()
   assert.deepEqual(
     rows.map(row => row.outcome),
-    ['failed', 'cancelled', 'no-verdict', 'passed', null],
-    'the last has but one of its two checks',
+    ['cancelled', 'no-verdict', 'passed', null, 'failed'],
+    'the last but one has but one of its two checks',
   )
   assert.deepEqual(outcomes(bench), [
     [commit(4), 'passed'],
-    [commit(1), 'failed'],
+    [commit(8), 'failed'],
   ])
   await bench.close()
 })
@@ -164,7 +165,7 @@ test('REA-4 what is kept is forgotten after 400 days, and an end is never later 
     put(alice, 'repo', 'orchard', repoRecord(), 1),
     put(rigby, 'check', 'queue:a', check('test', commit(9), 'success', { filed: 10, ran: [11, 13] }, { of: 1, ...future }), 2),
   )
-  const [kept] = historyOf(bench.index, orchard, 'main').batches
+  const [kept] = historyOf(bench.index, orchard, main).batches
   assert.deepEqual([kept?.endedAt, kept?.runs[0]?.startedAt], [now, undefined])
   const rows = () => ['past_batch', 'past_run'].map(table => bench.index.sqlite.prepare(`select count(*) from ${table}`).pluck().get())
   now += 399 * 24 * 60 * MINUTE
@@ -173,5 +174,52 @@ test('REA-4 what is kept is forgotten after 400 days, and an end is never later 
   now += 2 * 24 * 60 * MINUTE
   bench.ingest.maintain()
   assert.deepEqual(rows(), [0, 0])
+  await bench.close()
+})
+
+test('FAI-9 the verdict of a batch ahead of one that did not pass is thrown away, and waits for the one under it', async () => {
+  const now = START + 60 * MINUTE
+  const bench = await openBench({ now: () => now })
+  const run = (n: number, base: string, status: string, at: number, seq: number, name = `queue:${n}`) =>
+    put(rigby, 'check', name, check('test', commit(n), status, { filed: at, ran: [at, at + 2] }, { of: 1, baseCommit: base }), seq)
+  const ended = () => {
+    const { batchesEnded, batchesPassed } = figuresOf(bench.index, { repo: orchard, days: 7, now }).all
+    return [batchesPassed, batchesEnded]
+  }
+  await bench.take(
+    put(alice, 'repo', 'orchard', repoRecord(), 1),
+    run(3, TIP, 'success', 1, 2),
+    run(4, commit(3), 'success', 2, 3),
+    run(5, commit(4), 'failure', 4, 4),
+    run(6, commit(5), 'failure', 5, 5),
+    run(7, commit(9), 'failure', 9, 6),
+  )
+  assert.deepEqual(ended(), [2, 4], 'what stands on the one that failed is not among them')
+  assert.deepEqual(
+    outcomes(bench).map(([tip]) => tip),
+    [commit(7), commit(5), commit(4), commit(3)],
+  )
+  await bench.take(
+    put(rigby, 'check', 'queue:9:a', check('test', commit(9), 'running', { filed: 8 }, { of: 2 }), 7),
+    put(rigby, 'check', 'queue:9:b', check('lint', commit(9), 'success', { filed: 8, ran: [8, 9] }, { of: 2 }), 8),
+  )
+  assert.deepEqual(ended(), [2, 3], 'nor is what stands on one that goes on')
+  const done = check('test', commit(9), 'success', { filed: 8, ran: [8, 10] }, { of: 2 })
+  await bench.take(put(rigby, 'check', 'queue:9:a', done, 9, { operation: 'update' }))
+  assert.deepEqual(ended(), [3, 5])
+  await bench.close()
+})
+
+test('CHK-9 batches of a branch before it was made anew count for nothing in estimates', async () => {
+  const bench = await openBench()
+  const passed = (n: number, generation: number) =>
+    check('test', commit(n), 'success', { filed: n, ran: [n, n + 1] }, { of: 1, generation })
+  await bench.take(
+    put(alice, 'repo', 'orchard', repoRecord(), 1),
+    put(rigby, 'check', 'queue:a', passed(3, 1), 2),
+    put(rigby, 'check', 'queue:b', passed(4, 2), 3),
+  )
+  assert.deepEqual(outcomes(bench), [[commit(3), 'passed']])
+  assert.deepEqual(outcomes(bench, { branch: 'main', generation: 2 }), [[commit(4), 'passed']])
   await bench.close()
 })

@@ -17,7 +17,7 @@ import { readStanding } from '../../queue/transfer.ts'
 import type { IndexDatabase } from '../database.ts'
 import { repositoryRecords, versionOf } from '../read/facts.ts'
 import { runnersOf } from './read.ts'
-import { textsOf } from './rows.ts'
+import { isDecided, textsOf } from './rows.ts'
 
 /** Times in milliseconds since 1970. */
 export interface FigureFactsQuery {
@@ -134,10 +134,10 @@ function storyRows(index: IndexDatabase, { home, addresses: at, branch = null, f
 }
 
 const batches = `
-  select branch, outcome, ended_at as endedAt, longest_ms as longestMs from past_batch
-  where repo in (${addresses}) and ($branch is null or branch = $branch) and ended_at >= $from and ended_at < $to and outcome is not null
-    and did in (select value from json_each($runners))
-  order by ended_at desc limit $limit`
+  select b.branch, b.outcome, b.ended_at as endedAt, b.longest_ms as longestMs from past_batch b
+  where b.repo in (${addresses}) and ($branch is null or b.branch = $branch) and b.ended_at >= $from and b.ended_at < $to
+    and b.outcome is not null and b.did in (select value from json_each($runners)) and ${isDecided}
+  order by b.ended_at desc limit $limit`
 
 function batchRows(index: IndexDatabase, { addresses: at, branch = null, from, to, runners }: Kept): FigureBatch[] {
   const rows = index.sqlite

@@ -1,11 +1,12 @@
 /** What is kept of batches that ended, as estimates and pages take it. */
+import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { BranchHistory, PastBatch, PastRun } from '../../queue/history.ts'
 import type { KeptRun } from '../../queue/stats/kept.ts'
 import type { IndexDatabase } from '../database.ts'
 import { versionOf } from '../read/facts.ts'
 import { oneOf } from '../read/json-list.ts'
-import { membersOf, runOf } from './rows.ts'
+import { isDecided, membersOf, runOf } from './rows.ts'
 
 /** Batches that estimates go by. */
 const LAST = 20
@@ -15,32 +16,38 @@ const remembered = new WeakMap<IndexDatabase, LRUCache<string, { version: number
 
 /**
  * How the last batches of a branch went that ended with a verdict, newest first, 20 at most, by runners that the repository at this address names
- * or named. Remembered until something about the repository changes.
+ * or named; those of an older generation count for nothing (CHK-9). Remembered until something about the repository changes.
  */
-export function historyOf(index: IndexDatabase, repo: string, branch: string): BranchHistory {
+export function historyOf(
+  index: IndexDatabase,
+  repo: string,
+  { branch, generation }: { branch: string; generation: number },
+): BranchHistory {
   let kept = remembered.get(index)
   if (kept === undefined) {
     kept = new LRUCache({ max: 2_000 })
     remembered.set(index, kept)
   }
-  const key = JSON.stringify([repo, branch])
+  const key = JSON.stringify([repo, branch, generation])
   const version = versionOf(index, repo)
   const known = kept.get(key)
   if (known?.version === version) return known.history
-  const history = { batches: lastBatches(index, repo, branch) }
+  const history = { batches: lastBatches(index, repo, { branch, generation }) }
   kept.set(key, { version, history })
   return history
 }
 
-function lastBatches(index: IndexDatabase, repo: string, branch: string): PastBatch[] {
+function lastBatches(index: IndexDatabase, repo: string, { branch, generation }: { branch: string; generation: number }): PastBatch[] {
   const rows = index.sync.all(
     index.db
-      .selectFrom('past_batch')
+      .selectFrom('past_batch as b')
       .select(['id', 'branch', 'base', 'tip', 'did', 'size', 'outcome', 'started_at', 'ended_at'])
       .where('repo', 'in', oneOf(addressesOf(index, repo)))
       .where('branch', '=', branch)
+      .where('generation', '=', generation)
       .where('outcome', 'in', ['passed', 'failed'])
       .where('did', 'in', oneOf(runnersOf(index, repo)))
+      .where(sql<boolean>`${sql.raw(isDecided)}`)
       .orderBy('ended_at', 'desc')
       .limit(LAST),
   )

@@ -93,7 +93,7 @@ export function answerContext(ctx: PageContext, at: Located, caller: string | un
   const lastSeen = ctx.passes.lastSeen(at.view.record.uri)
   const now = ctx.now()
   const repo = at.view.record.uri
-  const history = (branch: string) => historyOf(ctx.database, repo, branch)
+  const history = (branch: string) => historyOf(ctx.database, repo, { branch, generation: at.view.branches.get(branch)?.generation ?? 0 })
   const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
   const { stallAfterMs: stallAfter } = ctx.config
   const behind = ctx.indexer.behindMs()

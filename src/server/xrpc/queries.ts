@@ -51,7 +51,7 @@ export function answerContext(ctx: Context, { view, version }: VersionedView, ca
   const lastSeen = ctx.passes.lastSeen(view.record.uri)
   const now = ctx.now()
   const repo = view.record.uri
-  const history = (branch: string) => historyOf(ctx.database, repo, branch)
+  const history = (branch: string) => historyOf(ctx.database, repo, { branch, generation: view.branches.get(branch)?.generation ?? 0 })
   const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
   const { stallAfterMs: stallAfter } = ctx.config
   const behind = ctx.indexer.behindMs()
