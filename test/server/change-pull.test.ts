@@ -308,4 +308,8 @@ test('a diff with a line of 5 MB, bytes that are no text, thousands of lines and
   assert.equal(alone.match(/class="add"/g)?.length, 3000)
   const none = await (await fetch(`${path}?file=nothing`)).text()
   assert.match(plain(none), /This pull does not change it\./)
+  for (const odd of [':(glob)**', ':', '--output=x', '.../x', '\u202e', '=\n'])
+    assert.match(plain(await (await fetch(`${path}?file=${encodeURIComponent(odd)}`)).text()), /This pull does not change it\./, odd)
+  for (const no of ['file=a%00b', 'file=a&was=%00', 'file=', 'file=../a', 'file=/a', 'file=a//b', 'file=a/..', 'file=./a'])
+    assert.equal((await fetch(`${path}?${no}`)).status, 400, no)
 })

@@ -56,7 +56,8 @@ interface Query {
 }
 
 const word = { type: 'string', maxLength: 32 } as const
-const path = { type: 'string', minLength: 1, maxLength: 4_096 } as const
+/** As git has them: no NUL, and no part that is empty, `.` or `..`. */
+const path = { type: 'string', maxLength: 4_096, pattern: '^(?:(?!\\.{0,2}(?:/|$))[^/\\u0000]+(?:/(?=[^/])|$))+$' } as const
 const query = {
   type: 'object',
   properties: {

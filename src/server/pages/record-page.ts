@@ -4,6 +4,7 @@ import { findRepository, recordAt } from '../../indexer/read.ts'
 import { isTid, tidMillis } from '../../queue/tid.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import { recordCounts, recordKind, recordPlace, recordTitle } from '../../queue/words/record-page.ts'
+import { jsonText } from '../../views/json-text.ts'
 import type { RecordPage } from '../../views/models.ts'
 import { accountName, checkPathIn, pullPathIn, repositoryPath } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
@@ -58,7 +59,6 @@ async function recordModel(ctx: PageContext, request: FastifyRequest, record: Ke
   const account = { did, handle: names(did) }
   const server = await serverOf(ctx, did)
   const says = recordPlace(did, server?.host)
-  const laidOut = JSON.stringify(JSON.parse(record.json), undefined, 2)
   const path = request.url.split('?')[0] ?? ''
   const search = new URLSearchParams({ repo: did, collection, rkey })
   return {
@@ -80,9 +80,13 @@ async function recordModel(ctx: PageContext, request: FastifyRequest, record: Ke
     keyTime: isTid(rkey) ? tidMillis(rkey) : undefined,
     source: server && { host: server.host, href: `${server.origin}/xrpc/com.atproto.repo.getRecord?${search}` },
     about: aboutOf(ctx, record, names),
-    json: laidOut.slice(0, SHOWN).toWellFormed(),
-    cut: laidOut.length > SHOWN,
+    ...shownOf(record.json),
   }
+}
+
+function shownOf(json: string): Pick<RecordPage, 'json' | 'cut'> {
+  const { text, cut } = jsonText(JSON.parse(json), SHOWN)
+  return { json: text, cut }
 }
 
 /** The account's own server; undefined when that cannot be told soon. */
@@ -123,7 +127,7 @@ function aboutOf(ctx: PageContext, record: Kept, names: (did: string) => string 
   const kept = address?.collection === 'dev.knotless.pull' && pull !== undefined ? recordAt(ctx.database, pull) : undefined
   if (address !== undefined && kept !== undefined) {
     const author = { did: address.did, handle: names(address.did) }
-    about.push({ word: 'Pull', title: fieldOf(kept.json, 'title') ?? 'Untitled', href: pullPathIn(path, author, kept.uri) })
+    about.push({ word: 'Pull', title: fieldOf(kept.json, 'title')?.trim() || 'Untitled', href: pullPathIn(path, author, kept.uri) })
   }
   if (record.collection === 'dev.knotless.check') {
     const runner = { did: record.did, handle: names(record.did) }
