@@ -254,7 +254,10 @@ test('QUE-5 with scripts, drafts are made and marked as ready in the box; the ri
     assert.equal(await submitted(page, 'Mark as ready'), 200)
     await waitForHeadline(page, /^(?!Draft)/)
     assert.equal(await drafts(pull.uri), undefined)
-    assert.deepEqual(tab.faults().filter(fault => !/422/.test(fault)), [])
+    assert.deepEqual(
+      tab.faults().filter(fault => !/422/.test(fault)),
+      [],
+    )
   } finally {
     await tab.close()
   }
