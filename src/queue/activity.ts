@@ -1,4 +1,5 @@
 /** What happened to a branch's queue, newest first, each from a record (REA-1). */
+import { readLanded } from './batches.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
 import { countRuns } from './places.ts'
 import { millis, order } from './runs.ts'
@@ -35,11 +36,12 @@ export function queueActivity(view: RepositoryView, branch: BranchView): readonl
 }
 
 function read(view: RepositoryView, branch: BranchView): ActivityEvent[] {
-  const landed = new Set(branch.landed.flatMap(batch => batch.members.map(member => member.pull)))
   const pulls = [...view.pulls.values()].filter(pull => pull.branch === branch.branch)
+  const batches = readLanded({ branch: branch.branch, pulls: new Map(pulls.map(pull => [pull.pull.uri, pull])), checks: [], most: MOST })
+  const landed = new Set(batches.flatMap(batch => batch.members.map(member => member.pull)))
   const events = [
     ...pulls.flatMap(pull => ofPull(pull, landed.has(pull.pull.uri))),
-    ...branch.landed.flatMap(batch => {
+    ...batches.flatMap(batch => {
       const record = view.pulls.get(batch.members.at(-1)?.pull ?? '')?.stateRecord
       if (record === undefined) return []
       return event({ kind: 'landed', size: batch.members.length, branch: branch.branch, tip: batch.tip }, batch.at, record.uri, {

@@ -51,6 +51,19 @@ test('REA-1 what happened to a queue is said newest first, each line with the re
   )
 })
 
+test('REA-1 a batch that landed is one line, however many landed since', () => {
+  const history = new History()
+  const tips = Array.from({ length: 7 }, (_, at) => commit(0xb00 + at))
+  for (const tip of tips) {
+    const pulls = [history.pull(dave), history.pull(dave)]
+    for (const pull of pulls) history.queued(bob, pull)
+    land(history, { tip, pulls, runs: {} })
+  }
+  history.tip({ contains: new Map(tips.map(tip => [tip, true])) })
+  const kinds = happened(history).map(({ kind }) => kind)
+  assert.deepEqual([kinds.filter(kind => kind === 'landed').length, kinds.filter(kind => kind === 'merged').length], [7, 0])
+})
+
 test('MOV-4 a dropped batch leaves a word, and why it was dropped; so does one that failed', () => {
   const history = new History()
   const pulls = [history.pull(dave), history.pull(dave)]
