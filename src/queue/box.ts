@@ -9,16 +9,9 @@ import { isGoing, millis, runState } from './runs.ts'
 import { entryNotes, type Standing, standing } from './standing.ts'
 import type { PullView, RepositoryView } from './view.ts'
 import { nothingRanWords } from './words/batch.ts'
-import {
-  type BoxKey,
-  type BoxParts,
-  boxTones,
-  boxWords,
-  changesChecksWords,
-  landsWords,
-  noReasonWords,
-  nothingToLandWords,
-} from './words/box.ts'
+import { changesChecksWords, noReasonWords, nothingToLandWords } from './words/beside-box.ts'
+import { type BoxKey, type BoxParts, boxTones, boxWords } from './words/box.ts'
+import { landsWords } from './words/expected.ts'
 import type { Tone } from './words/labels.ts'
 import { join, type Phrase, say } from './words/phrase.ts'
 import { whyWords } from './words/standing.ts'
@@ -57,7 +50,7 @@ export function mergeBox(view: RepositoryView, pull: PullView, asking: Asking): 
 /** Of what is in the queue and may land as it is: when it does, or why that cannot be said. */
 function lands(key: BoxKey, { expected }: Standing): Phrase | undefined {
   const moves = key === 'in-batch' || key === 'in-ahead' || key === 'queued' || key === 'queued-flight'
-  return expected === undefined || !moves ? undefined : landsWords(expected, key === 'in-ahead')
+  return expected === undefined || !moves ? undefined : landsWords(expected, key === 'in-ahead' ? 'so' : undefined)
 }
 
 interface Shown {

@@ -1,4 +1,4 @@
-import { conflictCommands } from '../queue/words/box.ts'
+import { conflictCommands } from '../queue/words/beside-box.ts'
 import { pullLabels } from '../queue/words/labels.ts'
 import { placeStrip } from './drawings.ts'
 import type { Html } from './html.ts'

@@ -1,7 +1,7 @@
 /** What templates call: one set per page, made from its frame. Everything given out is text to be escaped, or `Html`. */
 
 import { nothingRanWords } from '../queue/words/batch.ts'
-import { addAgainWords, boxLinks, mergeNowWords } from '../queue/words/box.ts'
+import { addAgainWords, boxLinks, mergeNowWords } from '../queue/words/beside-box.ts'
 import { logNotes } from '../queue/words/check-page.ts'
 import { silentBatchWords } from '../queue/words/expected.ts'
 import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'

@@ -1,5 +1,5 @@
 /** The second lines of rows: what stands beside a name in lists. */
-import { landsIn, runName, runWords } from '../queue/words/expected.ts'
+import { batchLandsWords, landsIn, landsWords, noEstimate, runName, runWords } from '../queue/words/expected.ts'
 import { gatewayLabels, healthLabels, pullLabels, runLabels, stewardLabels } from '../queue/words/labels.ts'
 import { type Html, html } from './html.ts'
 import { runLabel, runStateOf } from './labels.ts'
@@ -44,6 +44,10 @@ const dones: Readonly<Record<string, string>> = {
 }
 
 const ended = new Set(['success', 'failure', 'error', 'cancelled'])
+
+function rangeOf({ from, to }: ExpectedLine): { from: number; to: number } | undefined {
+  return from === undefined || to === undefined ? undefined : { from: millis(from), to: millis(to) }
+}
 
 /** A sentence that goes on: without its full stop. */
 function unstopped(of: Words): Words {
@@ -168,11 +172,25 @@ export function rowTexts({ label, time, words, text, checkHref, now }: Tools) {
       return label({ ...run, word: href === undefined ? name : html`<a href="${href}">${name}</a>` }, true)
     },
 
-    /** When something lands: "in 8–10 min"; "no estimate" where its reason is said beside it; nothing where nobody estimates. */
+    /** When something lands: "in 8–10 min"; that there is no estimate where the reason is said beside it; nothing where nobody estimates. */
     lands: (expected: ExpectedLine | undefined) => {
       if (expected === undefined) return undefined
-      const { from, to } = expected
-      return from === undefined || to === undefined ? 'no estimate' : words([landsIn(millis(from), millis(to))])
+      const range = rangeOf(expected)
+      return range === undefined ? noEstimate : words([landsIn(range.from, range.to)])
+    },
+
+    /** The same beside a batch's name, or why not; `ahead`: it stands on another. */
+    batchLands: (expected: ExpectedLine | undefined, ahead: boolean) => {
+      const range = expected && rangeOf(expected)
+      return range === undefined ? expected?.none && words(expected.none) : words(batchLandsWords(range, ahead))
+    },
+
+    /** The same as a sentence. */
+    batchLandsWhole: (expected: ExpectedLine | undefined, ahead: boolean) => {
+      const range = expected && rangeOf(expected)
+      if (range === undefined) return expected?.none && words(expected.none)
+      const basis = expected?.basis
+      return words(landsWords({ ...range, basis: typeof basis === 'string' ? [basis] : basis }, ahead ? 'below' : undefined))
     },
 
     /** What the steward decided, as a label. */

@@ -1,5 +1,4 @@
 /** What the merge box says: a headline, then why and what to do. */
-import { landsIn } from './expected.ts'
 import type { Tone } from './labels.ts'
 import { clock, code, commit, count, join, list, ordinal, type Phrase, passedOf, place, repoName, say, who } from './phrase.ts'
 import { type NoDelegation, whyNone } from './refusals.ts'
@@ -367,45 +366,4 @@ function workingSays(parts: Extract<BoxParts, { key: 'working' }>): Phrase {
   if (parts.head === undefined) return say`Its head has not been read yet. This page fills in by itself.`
   if (parts.tip === undefined) return say`${parts.branch} has not been read yet. This page fills in by itself.`
   return say`Merging ${commit(parts.head)} with ${parts.branch} at ${commit(parts.tip)} to see. This page fills in by itself.`
-}
-
-/** ADM-11: said beside what the box says. */
-export function changesChecksWords(): Phrase {
-  return say`It changes ${code('.knotless')}, and so what checks it.`
-}
-
-/** BLD-8: said beside what the box says. */
-export function nothingToLandWords(branch: string): Phrase {
-  return say`Its changes are already on ${branch}: as it is, it would be turned away with nothing left to land.`
-}
-
-/** When it lands, beside what the box says: a range with what it goes by, or why there is none. `ahead`: only if the batch under it lands. */
-export function landsWords(expected: { from: number; to: number; basis: Phrase } | { none: Phrase }, ahead: boolean): Phrase {
-  if ('none' in expected) return expected.none
-  const { from, to, basis } = expected
-  return say`Lands ${landsIn(from, to)}${ahead ? ' if so' : ''}, ${basis}.`
-}
-
-/** What to type in a clone to mend a conflict: `from` is where the branch is fetched from. None for branches whose names a shell could take for more. */
-export function conflictCommands({ branch, head, from }: { branch: string; head: string; from: string }): string[] {
-  if (![branch, head].every(name => /^[\w+@%][\w+@%./-]*$/.test(name))) return []
-  return [`git switch ${head}`, `git fetch ${from} ${branch}`, 'git merge FETCH_HEAD', `git push origin ${head}`]
-}
-
-/** What the box calls what leads on from it. */
-export const boxLinks = { batch: 'See the batch', nameRunner: 'Name a runner' } as const
-
-/** Beside the button that adds it again. `unchanged`: what failed is what would be tried again. */
-export function addAgainWords(unchanged: boolean): Phrase {
-  return join(say`It goes to the back.`, unchanged ? say`Without a new push it will most likely fail the same way.` : undefined)
-}
-
-/** Of an ejection whose record gives no reason. */
-export function noReasonWords(): Phrase {
-  return say`The record that turned it away gives no reason.`
-}
-
-/** The question before merging past a queue. */
-export function mergeNowWords(): Phrase {
-  return say`Merge now, past the queue? What lands is checked only on its own.`
 }

@@ -15,6 +15,26 @@ export function basisWords(batches: number): Phrase {
   return say`from the last ${batches} batches that passed`
 }
 
+const CONDITIONS = { so: ' if so', below: ', if the one below does' } as const
+
+/** When something lands: a range with what it goes by, or why there is none. `only`: on what that hangs, as said before it or of the batch below. */
+export function landsWords(
+  expected: { from: number; to: number; basis?: Phrase | undefined } | { none: Phrase },
+  only?: keyof typeof CONDITIONS | undefined,
+): Phrase {
+  if ('none' in expected) return expected.none
+  const { from, to, basis } = expected
+  return say`Lands ${landsIn(from, to)}${only === undefined ? '' : CONDITIONS[only]}${basis === undefined ? '' : say`, ${basis}`}.`
+}
+
+/** The same beside the name of a batch; `ahead`: it stands on another. */
+export function batchLandsWords({ from, to }: { from: number; to: number }, ahead: boolean): Phrase {
+  return say`lands ${landsIn(from, to)}${ahead ? CONDITIONS.below : ''}`
+}
+
+/** In the place of a range, where the reason is said elsewhere. */
+export const noEstimate = 'no estimate'
+
 /** Why there is no estimate. */
 export type NoEstimate =
   /** Too few batches to go by. */
@@ -29,6 +49,7 @@ export type NoEstimate =
   | { key: 'held' }
   | { key: 'conflict' }
 
+/** The sentence that gives the reason. */
 export function noEstimateWords(parts: NoEstimate): Phrase {
   return say`No estimate: ${because(parts)}.`
 }

@@ -1,5 +1,6 @@
 /** Every sentence about a state or a refusal: one place for pages, XRPC, the command line and the tools (STA-3). */
 export * from './batch.ts'
+export * from './beside-box.ts'
 export * from './box.ts'
 export * from './delegation.ts'
 export * from './ejection.ts'

@@ -1,7 +1,9 @@
 import { test } from 'node:test'
 import {
   basisWords,
+  batchLandsWords,
   landsIn,
+  landsWords,
   type NoEstimate,
   noEstimateWords,
   type RunSays,
@@ -13,6 +15,7 @@ import { plain } from '../../../src/queue/words/phrase.ts'
 import { NOW, names } from './samples.ts'
 
 const MINUTE = 60_000
+const range = { from: NOW + 8 * MINUTE, to: NOW + 10 * MINUTE }
 const text = (phrase: Phrase) => plain(phrase, NOW, names)
 
 const reasons: readonly NoEstimate[] = [
@@ -55,6 +58,8 @@ test('every word about what is expected stands as it was written', t => {
   t.assert.snapshot({
     lands: [text([landsIn(NOW + 8 * MINUTE, NOW + 10 * MINUTE)]), text([landsIn(NOW - MINUTE, NOW + MINUTE)])],
     basis: [text(basisWords(20))],
+    whole: ([undefined, 'so', 'below'] as const).map(only => text(landsWords({ ...range, basis: basisWords(20) }, only))),
+    batch: [false, true].map(ahead => text(batchLandsWords(range, ahead))),
     none: reasons.map(reason => text(noEstimateWords(reason))),
     runs: runs.map(run => text(runWords({ ...run, now: NOW }))),
     names: runs.map(run => text(runName({ ...run, now: NOW }))),

@@ -56,9 +56,6 @@ const said = {
     changesChecks: [text(words.changesChecksWords())],
     addAgain: [true, false].map(unchanged => text(words.addAgainWords(unchanged))),
     noReason: [text(words.noReasonWords())],
-    lands: [false, true].map(ahead =>
-      text(words.landsWords({ from: samples.NOW + 8 * 60_000, to: samples.NOW + 10 * 60_000, basis: ['from the last 20 batches'] }, ahead)),
-    ),
     boxLinks: Object.values(words.boxLinks),
     nothingToLand: [text(words.nothingToLandWords('main'))],
     nothingRan: [text(words.nothingRanWords())],
