@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { dev } from '../../src/lexicons/index.ts'
+import { until } from '../support/until.ts'
 import { post, tokenOf } from './gateway-world.ts'
 import { type Orchard, plantOrchard } from './orchard.ts'
 import { type Served, serve } from './serve.ts'
@@ -102,7 +103,15 @@ test('what was told is still known after a restart', async () => {
   await report(people.rigby, { passedAt: at(0), nextBy: at(30_000) })
   const { createPasses } = await import('../../src/server/passes/passes.ts')
   const again = createPasses({ database: server.context.database, now: server.context.now })
-  assert.ok(again.lastSeen(orchard.repo).has(people.rigby.did))
+  const told = again.lastSeen(orchard.repo).get(people.rigby.did)
+  assert.ok(told)
+  again.stop()
+  const later = createPasses({ database: server.context.database, now: () => (told.dueAt ?? 0) + 2 * MINUTE + 990 })
+  const heard: string[] = []
+  later.onChanged(repo => heard.push(repo))
+  await until(() => heard.length > 0, { what: 'that open pages are told that it is not seen any more' })
+  later.stop()
+  assert.deepEqual(heard, [orchard.repo])
   ahead += 31 * 24 * 60 * MINUTE
   again.purge()
   assert.equal(again.lastSeen(orchard.repo).size, 0, 'and forgotten after a month')

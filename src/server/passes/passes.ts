@@ -31,6 +31,10 @@ const LATEST_DUE = 24 * 60 * MINUTE
 const FORGET_AFTER = 30 * 24 * 60 * MINUTE
 const MOST_OF_REPOSITORY = 50
 const MOST_SAYS = 2_000
+/** After a start. */
+const MOST_WATCHED = 10_000
+/** So long after a lander is not seen any more, in milliseconds, it is said. */
+const AFTER = 1_000
 /** Between two announcements of a repository where only the time of the last pass has changed. */
 const QUIET = MINUTE
 
@@ -55,7 +59,7 @@ export function createPasses({ database, now }: { database: IndexDatabase; now: 
         timers.delete(key)
         announce(repo)
       },
-      Math.min(deadAt - now() + 1_000, LATEST_DUE + NOT_SEEN_AFTER),
+      Math.min(deadAt - now() + AFTER, LATEST_DUE + NOT_SEEN_AFTER),
     )
     timer.unref()
     timers.set(key, timer)
@@ -66,6 +70,12 @@ export function createPasses({ database, now }: { database: IndexDatabase; now: 
       .prepare<[string, number], PassRow>('select * from lander_pass where repo = ? order by at desc limit ?')
       .all(repo, MOST_OF_REPOSITORY)
   }
+
+  // Those who told before this server started again.
+  const seen = sqlite
+    .prepare<[number, number], PassRow>('select * from lander_pass where ifnull(due_at, at) > ? order by at desc limit ?')
+    .all(now() - NOT_SEEN_AFTER - AFTER, MOST_WATCHED)
+  for (const { repo, did, at, due_at } of seen) watch(`${repo} ${did}`, repo, (due_at ?? at) + NOT_SEEN_AFTER)
 
   return {
     note({ repo, did, passedAt, nextBy, waitsFor }) {
