@@ -86,7 +86,7 @@ export function expectedOfWaiting(
     flying.map(end => end.to),
     to,
     last,
-    rounds,
+    { ...rounds, wait: Math.max(rounds.wait, looksAt(view, pull, asking)) },
   )
   // Over several batches long ones and short ones make up for one another.
   return {
@@ -173,6 +173,13 @@ function landsAt(
   }
   const last = lands.at(-1) ?? now
   return round > MOST_ROUNDS ? last + (round - MOST_ROUNDS) * span : last
+}
+
+/** When the lander looks at a pull at the latest, where it has not passed since that was queued. */
+function looksAt(view: RepositoryView, pull: string, { lastSeen, now }: Asking): number {
+  const seen = lastSeen?.get(view.lander?.did ?? '')
+  const queuedAt = view.pulls.get(pull)?.entry?.record.seenAt ?? 0
+  return seen === undefined || seen.at >= queuedAt ? now : (seen.dueAt ?? now)
 }
 
 /** Until when the next batch may fill (BLD-9); now where nothing is let fill. */

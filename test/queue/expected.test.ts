@@ -204,3 +204,16 @@ test('ranges hold: of batches that take what others took, four of five land with
   }
   assert.ok(of > 250 && held / of >= 0.8, `${held} of ${of}`)
 })
+
+test('what the lander has not looked at yet may wait for its next pass first', () => {
+  const { history, pulls } = line(1)
+  const at = (passed: number, dueAt?: number) => {
+    const lastSeen = new Map([[rigby, { at: history.now + passed * MINUTE, dueAt: dueAt && history.now + dueAt * MINUTE }]])
+    return seen(history).waiting(pulls[0], { ...asking(history, past(twenty)), lastSeen })
+  }
+  assert.deepEqual(at(0, 5), [10, 14], 'it has passed since')
+  assert.deepEqual(at(-30, 5), [10, 19])
+  assert.deepEqual(at(-30), [10, 14], 'it did not say when')
+  fileBatch(history, { tip: LOW, pulls: [history.pull(dave)], runs: { test: 'running' } })
+  assert.deepEqual(at(-30, 5), [10, 14], 'the end of what is being checked rings it')
+})
