@@ -4,12 +4,11 @@ import { nothingRanWords } from '../queue/words/batch.ts'
 import { addAgainWords, boxLinks, mergeNowWords } from '../queue/words/beside-box.ts'
 import { logNotes } from '../queue/words/check-page.ts'
 import { silentBatchWords } from '../queue/words/expected.ts'
-import { notIsolatedWords, unnamedLanderWords } from '../queue/words/health.ts'
 import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
 import { recordCut } from '../queue/words/record-page.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
-import { requeueWords } from '../queue/words/steward.ts'
+import { backWords, requeueWords, stewardLabel } from '../queue/words/steward.ts'
 import { plainLine } from './ansi.ts'
 import { type Asset, assetUrl } from './assets.ts'
 import { boxAct, boxCommands, boxIconOf, boxPlace, boxRuns, inFlight, mergesNow, namesRunner } from './boxes.ts'
@@ -93,7 +92,6 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     healthLabel: labels.healthLabel,
     standingLabel: labels.standingLabel,
     batchLabel: labels.batchLabel,
-    boxIcon: labels.boxIcon,
     judged: labels.judgedLabel,
     plot: plotSvg,
     boxAct,
@@ -113,14 +111,10 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     fileHref: (file: { path: string; oldPath?: string | undefined }) =>
       `${paths.withQuery(here, { file: file.path, was: file.oldPath })}#h-files`,
     allFilesHref: `${paths.withQuery(here, { file: undefined, was: undefined })}#h-files`,
-    unnamedLander: unnamedLanderWords,
-    notIsolated: notIsolatedWords,
     unanswered: liveWords({ key: 'unanswered' }),
     full: liveWords({ key: 'full' }),
     diff: diffBlock,
     log: logBlock,
-    /** How long something took, from milliseconds. */
-    took: duration,
     /** What a program printed, without its orders to a terminal. */
     output: (text: string) => text.split('\n').map(plainLine).join('\n'),
     empty: emptyWords,
@@ -135,10 +129,13 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     queueHref: (branch: string) => (repo === undefined ? '/' : paths.queuePath(repo.owner, repo.name, branch)),
     statsHref: paths.statsPathIn(repoHref),
     batchHref: (tip: string) => paths.batchPathIn(repoHref, tip),
+    /** How long something took, from milliseconds. */
     duration,
     /** A clock time, with its day where that was not lately. */
     clock: (at: Instant) => time(at, Math.abs(frame.now - millis(at)) < 20 * 3_600_000 ? 'clock' : 'full'),
     silentBatch: silentBatchWords(),
+    stewardLabel,
+    back: backWords,
     recordHref: paths.recordPath,
     recordCut,
     pullHref: (pull: { author: Account; uri: string }) => pullPath(pull.author, pull.uri),

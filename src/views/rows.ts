@@ -1,6 +1,7 @@
 /** The second lines of rows: what stands beside a name in lists. */
 import { batchLandsWords, landsIn, landsWords, noEstimate, runName, runWords } from '../queue/words/expected.ts'
 import { gatewayLabels, healthLabels, pullLabels, runLabels, stewardLabels } from '../queue/words/labels.ts'
+import { stewardLabel } from '../queue/words/steward.ts'
 import { type Html, html } from './html.ts'
 import { runLabel, runStateOf } from './labels.ts'
 import type {
@@ -196,7 +197,7 @@ export function rowTexts({ label, time, words, text, checkHref, now }: Tools) {
     /** What the steward decided, as a label. */
     decided: ({ verdict }: DecisionLine) => {
       const of = verdict === 'requeue' ? stewardLabels.requeued : verdict === 'reject' ? stewardLabels.rejected : stewardLabels.none
-      return label({ ...of, word: `Steward: ${of.word.toLowerCase()}` })
+      return label(stewardLabel(of))
     },
 
     /** A pre-flight of a pull, and where its run stands. */

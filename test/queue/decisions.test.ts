@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decisionOn } from '../../src/queue/decisions.ts'
-import { decisionWords, requeueWords } from '../../src/queue/words/steward.ts'
+import { backWords, decisionWords, requeueWords, stewardLabel } from '../../src/queue/words/steward.ts'
 import { text } from './asking-support.ts'
 import { alice, bob, carol, dave, History, mallory, rigby } from './support.ts'
 
@@ -49,6 +49,11 @@ test('STW-10 every word about a decision stands as it was written', t => {
   ]
   t.assert.snapshot({
     decisions: parts.map(decisionWords).map(({ label, says }) => `${label.word}: ${text(says, history)}`),
+    labels: parts
+      .slice(0, 1)
+      .concat(parts.slice(5, 6), parts.slice(9, 10))
+      .map(of => stewardLabel(decisionWords(of).label).word),
+    back: text(backWords(2, 5), history),
     requeued: ['flake', 'infra', 'timeout', 'surprise'].map(kind => text(requeueWords({ kind, attempt: 1 }), history)),
   })
 })

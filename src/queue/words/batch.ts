@@ -68,6 +68,11 @@ export function nothingRanWords(): Phrase {
   return say`Nothing ran: no workflow checks this branch.`
 }
 
+/** The same of a batch that has workflows, which had nothing to do. */
+export function noneHadToRun(): Phrase {
+  return say`No workflow had to run on it.`
+}
+
 /** How a batch is called where nobody is blamed for its end. */
 export const noVerdictLabel: Label = runLabels['no-verdict']
 

@@ -17,8 +17,8 @@ export function conflictCommands({ branch, head, from }: { branch: string; head:
   return [`git switch ${head}`, `git fetch ${from} ${branch}`, 'git merge FETCH_HEAD', `git push origin ${head}`]
 }
 
-/** What the box calls what leads on from it. */
-export const boxLinks = { batch: 'See the batch', nameRunner: 'Name a runner' } as const
+/** What leads on from a box, a health line or a timeline is called. */
+export const boxLinks = { batch: 'See the batch', nameRunner: 'Name a runner', settings: 'Open your settings' } as const
 
 /** Beside the button that adds it again. `unchanged`: what failed is what would be tried again. */
 export function addAgainWords(unchanged: boolean): Phrase {

@@ -15,6 +15,11 @@ export function basisWords(batches: number): Phrase {
   return say`from the last ${batches} batches that passed`
 }
 
+/** The same said once, of a list of estimates. */
+export function basisSentence(basis: Phrase): Phrase {
+  return say`Landing times come ${basis}.`
+}
+
 const CONDITIONS = { so: ' if so', below: ', if the one below does' } as const
 
 /** When something lands: a range with what it goes by, or why there is none. `only`: on what that hangs, as said before it or of the batch below. */

@@ -66,7 +66,11 @@ export type EmptyParts =
   | { key: 'repos-of'; owner: string }
   | { key: 'stats' }
   | { key: 'my-pulls'; state: 'open' | 'closed' | 'merged' }
+  /** Of one's own repositories with a queue that needs a look. */
+  | { key: 'ill' }
+  | { key: 'activity' }
 
+/** What stands in place of a list that holds nothing. */
 export function emptyWords(parts: EmptyParts): { headline?: Phrase; says: Phrase } {
   switch (parts.key) {
     case 'queue':
@@ -108,6 +112,10 @@ export function emptyWords(parts: EmptyParts): { headline?: Phrase; says: Phrase
             ? say`You have no open pull in any repository that this server knows.`
             : say`No pull of yours was ${parts.state === 'closed' ? 'closed without landing' : 'merged'} yet.`,
       }
+    case 'ill':
+      return { headline: say`All is well`, says: say`No queue of yours needs a look.` }
+    case 'activity':
+      return { says: say`Nothing has happened here yet.` }
     case 'stats':
       return { says: say`Fewer than five landings in this span: too few to draw.` }
   }

@@ -1,5 +1,6 @@
 /** The page of one record: what it is, where it lies, and whether it counts. */
-import { clock, code, type Phrase, say, who } from './phrase.ts'
+import type { Label } from './labels.ts'
+import { code, type Phrase, say, who } from './phrase.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   'dev.knotless.repo': 'A repository',
@@ -19,6 +20,7 @@ export function recordKind(collection: string): string {
   return KINDS[collection] ?? 'A record'
 }
 
+/** `account`: whose record it is, as people write it. */
 export function recordTitle(collection: string, account: string): string {
   return `${recordKind(collection)} by ${account}`
 }
@@ -29,16 +31,15 @@ export function recordPlace(did: string, server: string | undefined): Phrase {
   return say`It lies in the account of ${who(did)}${at}, as its writer wrote it. This server keeps a copy.`
 }
 
-/** Whether it counts for the pull that it is about (HON-1 to HON-8). */
-export function recordCounts(counts: boolean): Phrase {
+/** Whether it counts for the pull that it is about (HON-1 to HON-8), as a label and a sentence. */
+export function recordCounts(counts: boolean): { label: Label; says: Phrase } {
   return counts
-    ? say`It counts for the pull that it is about.`
-    : say`It counts for nothing here: who wrote it may not, its key or its content does not hold, or its time has not come.`
+    ? { label: { word: 'Counts', icon: 'check-circle', tone: 'success' }, says: say`It counts for the pull that it is about.` }
+    : {
+        label: { word: 'Does not count', icon: 'circle-slash', tone: 'neutral' },
+        says: say`It counts for nothing here: who wrote it may not, its key or its content does not hold, or its time has not come.`,
+      }
 }
 
-/** Of a key that is a time. */
-export function recordKeyTime(time: number, now: number): Phrase {
-  return say`its key says ${clock(time, now)}`
-}
-
+/** Where its page ends before it does. */
 export const recordCut = say`The rest is not shown here; the record as JSON has all of it.`

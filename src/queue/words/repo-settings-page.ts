@@ -37,6 +37,12 @@ export function removeQuestion(role: 'collaborator' | 'runner', did: string, las
 /** Of two rows for one branch. */
 export const doubled: Phrase = say`More than one rule names it; the stricter holds. Saving a change makes one of them.`
 
+/** How a runner runs, as far as its own record says; empty where it says nothing. */
+export function runsAs({ executor, version }: { executor?: string | undefined; version?: string | undefined }): string {
+  const isolation = executor === undefined ? [] : [executor === 'host' ? 'runs not isolated' : 'isolated runs']
+  return [...isolation, ...(version === undefined ? [] : [`knotless ${version}`])].join(', ')
+}
+
 /** Before the right to write the record is granted. `host` is the account's server. */
 export function rightWords(host: string): Phrase {
   return say`To change anything here, let this server write your ${code('dev.knotless.repo')} records. ${host} asks you once; you come back to this page.`

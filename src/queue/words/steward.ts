@@ -1,6 +1,6 @@
 /** What the steward decided about an ejection, in words (STW-10). */
 import { type Label, stewardLabels } from './labels.ts'
-import { code, join, type Phrase, say } from './phrase.ts'
+import { code, join, type Phrase, place, say } from './phrase.ts'
 
 /** `attempt` at the head, from 1. Verdict and kind are open: an unknown one reads as other (REC-6). */
 export interface DecisionParts {
@@ -23,10 +23,21 @@ export interface DecisionWords {
   says: Phrase
 }
 
+/** What it decided, as a label, and why. */
 export function decisionWords(parts: DecisionParts): DecisionWords {
   if (parts.verdict === 'requeue') return { label: stewardLabels.requeued, says: requeued(parts) }
   if (parts.verdict === 'reject') return { label: stewardLabels.rejected, says: rejected(parts) }
   return { label: stewardLabels.none, says: say`It is not for the steward to put this one back.` }
+}
+
+/** The label where nothing else says whose decision it is. */
+export function stewardLabel({ word, icon, tone }: Label): Label {
+  return { word: `Steward: ${word.toLowerCase()}`, icon, tone }
+}
+
+/** Where a pull that was put back stands. */
+export function backWords(position: number, length: number): Phrase {
+  return say`It is back, ${place(position, length)}.`
 }
 
 /** That the steward put a pull back, beside why it waits. */

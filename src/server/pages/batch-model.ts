@@ -11,13 +11,14 @@ import {
   droppedWords,
   halvedWords,
   memberWords,
+  noneHadToRun,
   noVerdictLabel,
   prunedWords,
   runCounts,
   runSays,
 } from '../../queue/words/batch.ts'
 import { batchLabels, pullLabels, runLabels } from '../../queue/words/labels.ts'
-import { type Phrase, say } from '../../queue/words/phrase.ts'
+import type { Phrase } from '../../queue/words/phrase.ts'
 import type { BatchMember, BatchPage, BatchRun } from '../../views/models.ts'
 import { type FoundBatch, landedAt } from './batch-find.ts'
 
@@ -53,9 +54,7 @@ export function batchParts(
     says: dropped ?? batchWords(partsOf(view, batch, failed)),
     more: state === 'failed' && failed.length > 0 && batch.members.length > 1 ? halved(batch) : undefined,
     notes: [
-      ...(batch.nothingRan && batch.from !== 'kept' && batch.runs.length > 0 && state !== 'landed'
-        ? [say`No workflow had to run on it.`]
-        : []),
+      ...(batch.nothingRan && batch.from !== 'kept' && batch.runs.length > 0 && state !== 'landed' ? [noneHadToRun()] : []),
       ...(batch.from === 'checks' ? [] : [prunedWords(batch.from === 'kept')]),
     ],
     times: batchTimes({ since, endedAt, trusted: batch.trusted, now: ctx.now }),

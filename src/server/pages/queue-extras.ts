@@ -1,11 +1,12 @@
 /** What a queue page says beside its lists: the reader's own pulls, what estimates go by, when the branch moved. */
 import type { AnswerContext } from '../../queue/answers/context.ts'
+import type { entryParts } from '../../queue/answers/rows.ts'
 import { standing } from '../../queue/standing.ts'
 import type { BranchView, RepositoryView } from '../../queue/view.ts'
-import { landsIn } from '../../queue/words/expected.ts'
+import { basisSentence, landsIn } from '../../queue/words/expected.ts'
 import { liveWords, type YoursPart } from '../../queue/words/pages.ts'
-import { join, type Phrase, say } from '../../queue/words/phrase.ts'
-import type { EntryLine, QueuePage } from '../../views/models.ts'
+import type { Phrase } from '../../queue/words/phrase.ts'
+import type { QueuePage } from '../../views/models.ts'
 
 /** Own pulls that are named; the others are counted. */
 const MOST_YOURS = 3
@@ -26,15 +27,13 @@ export function yoursOf(view: RepositoryView, branch: BranchView | undefined, as
 }
 
 /** What the landing times of these rows go by, and why others have none; each once. */
-export function estimatesOf(entries: readonly EntryLine[]): QueuePage['estimates'] {
-  const said = new Map<string, Phrase>()
-  for (const { standing: of } of entries) {
-    const { basis, none } = of.expected ?? {}
-    const words = basis === undefined ? none : join(say`Landing times come`, typeof basis === 'string' ? [basis] : basis)
-    const phrase = words === undefined || typeof words === 'string' ? words && [words] : words
-    if (phrase !== undefined && phrase !== '') said.set(JSON.stringify(phrase), basis === undefined ? phrase : say`${phrase}.`)
-  }
-  return [...said.values()].slice(0, MOST_ESTIMATES)
+export function estimatesOf(entries: ReturnType<typeof entryParts>): QueuePage['estimates'] {
+  const said = entries.flatMap(({ standing: { expected } }) => {
+    const { basis, none } = expected ?? {}
+    if (basis !== undefined) return [basisSentence(basis)]
+    return none === undefined ? [] : [none]
+  })
+  return [...new Map(said.map(phrase => [JSON.stringify(phrase), phrase])).values()].slice(0, MOST_ESTIMATES)
 }
 
 /** When the branch came to its tip: with its last landing, where that is where it is. */

@@ -110,8 +110,7 @@ function countsOf(ctx: PageContext, { uri, collection, json }: Kept): RecordPage
   const subject = fieldOf(json, 'subject')
   const pull = subject === undefined ? undefined : ctx.repositories.viewOfPull(subject)?.view.pulls.get(subject)
   if (pull === undefined) return undefined
-  const yes = pull.history.some(other => other.uri === uri)
-  return { yes, says: recordCounts(yes) }
+  return recordCounts(pull.history.some(other => other.uri === uri))
 }
 
 /** The pages of the repository and the pull that it names, as far as they are known here; of a run its own. */

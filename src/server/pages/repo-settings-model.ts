@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Did } from '../../atproto/ids.ts'
-import type { LanderRecord, RepoRecord, Stored } from '../../queue/facts.ts'
+import type { RepoRecord, Stored } from '../../queue/facts.ts'
 import { landerLife } from '../../queue/lander-life.ts'
 import { formerOf } from '../../queue/repo-edit-people.ts'
 import { doubledRules } from '../../queue/repo-edit-rules.ts'
@@ -114,19 +114,10 @@ function runnersOf(ctx: PageContext, at: Located, value: RepoRecord, account: (d
     question: says.removeQuestion('runner', did, dids.length === 1),
     lands: did === at.view.lander?.did,
     seen: did === life.did ? life.seenAt : undefined,
-    how: did === at.view.lander?.did ? runsAs(at.view.lander.record?.value) : undefined,
+    how: did === at.view.lander?.did ? says.runsAs(at.view.lander.record?.value ?? {}) : undefined,
     above: dids[n - 1],
     below: dids[n + 1],
   }))
-}
-
-/** How a lander runs, by its record. */
-function runsAs(record: LanderRecord | undefined): string | undefined {
-  if (record === undefined) return undefined
-  const { executor, version } = record
-  const isolated = executor === undefined ? undefined : executor === 'host' ? 'runs not isolated' : 'isolated runs'
-  const said = [isolated, version === undefined ? undefined : `knotless ${version}`].filter(each => each !== undefined)
-  return said.length === 0 ? undefined : said.join(', ')
 }
 
 /** One row an account, whatever it was and however often. */

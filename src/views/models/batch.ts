@@ -1,13 +1,6 @@
 import type { Frame, RepoHead } from './frame.ts'
 import type { CheckLine, ExpectedLine } from './queue.ts'
-import type { Account, Instant, Words } from './words.ts'
-
-/** A label: a word, its octicon and its tone. */
-export interface LabelLine {
-  word: string
-  icon: string
-  tone: string
-}
+import type { Account, Instant, LabelLine, Words } from './words.ts'
 
 /** A pull in a batch, and what became of it. */
 export interface BatchMember {

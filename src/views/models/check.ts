@@ -1,7 +1,7 @@
 import type { LogLine } from '../logs.ts'
 import type { Frame, RepoHead } from './frame.ts'
 import type { CheckLine } from './queue.ts'
-import type { Account, Words } from './words.ts'
+import type { Account, LabelLine, Words } from './words.ts'
 
 /** Output of a run. */
 export type LogModel =
@@ -65,7 +65,7 @@ export interface CheckPage {
   tests?: Words | undefined
   failed?: FailedModel | undefined
   /** What the steward decided on its ground. */
-  decisions?: readonly { label: { word: string; icon: string; tone: string }; says: Words; record: string }[] | undefined
+  decisions?: readonly { label: LabelLine; says: Words; record: string }[] | undefined
   log: LogModel
   news?: Words | undefined
 }

@@ -1,5 +1,5 @@
 import type { Frame, RepoHead } from './frame.ts'
-import type { Account, Instant, RefusalWords, Words } from './words.ts'
+import type { Account, Instant, LabelLine, RefusalWords, Words } from './words.ts'
 
 /** The way in. */
 export interface LoginPage {
@@ -38,7 +38,7 @@ export interface SessionLine {
 /** A delegation as its sheet shows it. */
 export interface DelegationSheet {
   state: 'never' | 'given' | 'withdrawn' | 'lost'
-  label: { word: string; icon: string; tone: string }
+  label: LabelLine
   says: Words
   what: Words
   covers: Words
@@ -64,7 +64,7 @@ export interface AuditRow {
   /** Commits; absent where there was nothing before, or is nothing after. */
   from?: string | undefined
   to?: string | undefined
-  verdict: { word: string; icon: string; tone: string }
+  verdict: LabelLine
   why: string
 }
 
@@ -100,7 +100,7 @@ export interface NotFoundPage {
 /** How a queue works and what the labels mean. */
 export interface HelpPage {
   frame: Frame
-  meanings: readonly { of: string; rows: readonly { label: { word: string; icon: string; tone: string }; says: string }[] }[]
+  meanings: readonly { of: string; rows: readonly { label: LabelLine; says: string }[] }[]
 }
 
 /** 500. */

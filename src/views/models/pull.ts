@@ -1,7 +1,7 @@
 import type { CommitRow, DiffFile } from '../../git/pull.ts'
 import type { Frame, RepoHead } from './frame.ts'
 import type { BatchLine, CheckLine, HealthWords, LanderLine, MemberLine, PullLine, StandingWords } from './queue.ts'
-import type { Instant, Permission, RefusalWords, Words } from './words.ts'
+import type { Instant, LabelLine, Permission, RefusalWords, RightLine, Words } from './words.ts'
 
 /** The state that the merge box shows (`dev.knotless.defs#box` fits). */
 export interface BoxWords {
@@ -42,7 +42,7 @@ export interface BoxModel {
   /** Of an ejection: its head is still the one that was turned away for what failed on it. */
   unchanged?: boolean | undefined
   /** What the steward made of an ejection (STW-10). */
-  decision?: { label: { word: string; icon: string; tone: string }; says: Words } | undefined
+  decision?: { label: LabelLine; says: Words } | undefined
   /** The failed workflows of an ejection. */
   failed?: readonly { workflow: string; status: string; check: string }[] | undefined
   queueOnly: boolean
@@ -92,7 +92,7 @@ export type ChangesModel =
 export interface Again {
   refused?: RefusalWords | undefined
   notice?: RefusalWords | undefined
-  right?: { says: Words; host: string; href: string; refused?: RefusalWords | undefined } | undefined
+  right?: RightLine | undefined
 }
 
 /** A change of the pull itself that the viewer may make (HON-6, QUE-5). */
@@ -109,7 +109,7 @@ export interface ChangeLine {
 export interface ChangingModel {
   acts: readonly ChangeLine[]
   costs?: Words | undefined
-  right?: { says: Words; host: string; href: string; refused?: RefusalWords | undefined } | undefined
+  right?: RightLine | undefined
 }
 
 /** Before a pull that is queued is closed or made a draft, without scripts. */

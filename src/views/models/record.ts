@@ -1,5 +1,5 @@
 import type { Frame } from './frame.ts'
-import type { Account, Instant, Words } from './words.ts'
+import type { Account, Instant, LabelLine, Words } from './words.ts'
 
 /** The page of one record as this server knows it. */
 export interface RecordPage {
@@ -7,7 +7,7 @@ export interface RecordPage {
   kind: string
   says: Words
   /** Whether it counts, of records that may count or not. */
-  counts?: { yes: boolean; says: Words } | undefined
+  counts?: { label: LabelLine; says: Words } | undefined
   account: Account
   uri: string
   cid: string

@@ -1,6 +1,6 @@
 import type { Frame, Paging, RepoHead } from './frame.ts'
 import type { HealthWords, PullLine, StandingWords } from './queue.ts'
-import type { Account, Instant, Words } from './words.ts'
+import type { Account, Instant, LabelLine, Words } from './words.ts'
 
 /** A branch with a queue (`dev.knotless.defs#queueSummary` fits). */
 export interface QueueLane {
@@ -43,7 +43,7 @@ export interface HomePage {
 export interface PullRow {
   pull: PullLine
   standing: StandingWords
-  label?: { word: string; icon: string; tone: string } | undefined
+  label?: LabelLine | undefined
 }
 
 /** A pull of somebody's, and the repository that it is of. */

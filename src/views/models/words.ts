@@ -15,6 +15,21 @@ export interface Account {
 /** A sentence: in parts, or as plain text where no part has markup (the text of an XRPC answer is one). */
 export type Words = string | Phrase
 
+/** A label: a word, its octicon and its tone. */
+export interface LabelLine {
+  word: string
+  icon: string
+  tone: string
+}
+
+/** A right that has to be given first: what is asked, where the account's server is asked for it, and what came of asking. */
+export interface RightLine {
+  says: Words
+  host: string
+  href: string
+  refused?: RefusalWords | undefined
+}
+
 /** An expected refusal, as `src/queue/words/refusals.ts` makes it or as an XRPC answer carries it. */
 export interface RefusalWords {
   code: string

@@ -46,6 +46,7 @@ test('STA-3 FAI-7 MOV-4 words of a batch: why it was dropped, what came of its p
       text(words.batchTimes({ since: NOW - 5 * minute, trusted: true, now: NOW })),
       text(words.batchTimes({ since: NOW - 90 * minute, endedAt: NOW - 80 * minute, trusted: false, now: NOW })),
     ],
+    noneHadToRun: text(words.noneHadToRun()),
     pruned: [true, false].map(kept => text(words.prunedWords(kept))),
     member: (
       [

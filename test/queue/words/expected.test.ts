@@ -1,5 +1,6 @@
 import { test } from 'node:test'
 import {
+  basisSentence,
   basisWords,
   batchLandsWords,
   landsIn,
@@ -57,7 +58,7 @@ const runs: readonly Omit<RunSays, 'now'>[] = [
 test('every word about what is expected stands as it was written', t => {
   t.assert.snapshot({
     lands: [text([landsIn(NOW + 8 * MINUTE, NOW + 10 * MINUTE)]), text([landsIn(NOW - MINUTE, NOW + MINUTE)])],
-    basis: [text(basisWords(20))],
+    basis: [text(basisWords(20)), text(basisSentence(basisWords(20)))],
     whole: ([undefined, 'so', 'below'] as const).map(only => text(landsWords({ ...range, basis: basisWords(20) }, only))),
     batch: [false, true].map(ahead => text(batchLandsWords(range, ahead))),
     none: reasons.map(reason => text(noEstimateWords(reason))),

@@ -450,6 +450,8 @@ export const empties: Samples<words.EmptyParts['key'], words.EmptyParts> = {
     { key: 'my-pulls', state: 'merged' },
   ],
   stats: [{ key: 'stats' }],
+  ill: [{ key: 'ill' }],
+  activity: [{ key: 'activity' }],
 }
 
 export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {

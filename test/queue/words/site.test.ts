@@ -8,6 +8,7 @@ import { stayWords } from '../../../src/queue/words/leave.ts'
 import { openLabel } from '../../../src/queue/words/open.ts'
 import { badgeWords, myPullGroups, noBadgeWords } from '../../../src/queue/words/pages.ts'
 import { plain } from '../../../src/queue/words/phrase.ts'
+import { recordCounts, recordCut, recordPlace, recordTitle } from '../../../src/queue/words/record-page.ts'
 import { bob, carol, NOW, names } from './samples.ts'
 
 const uri = (key: string) => `at://${bob}/dev.knotless.pull/${key}`
@@ -64,6 +65,16 @@ test('STA-3 the page before leaving says when a pull lands where it stays', t =>
 
 test('STA-3 the labels of open pulls are what they were', t => {
   t.assert.snapshot(Object.keys(boxTones).flatMap(key => (isKey(key) && openLabel(key) !== undefined ? [[key, openLabel(key)]] : [])))
+})
+
+test('STA-3 what the page of a record says is what it was', t => {
+  const collections = ['repo', 'refs', 'pull', 'issue', 'state', 'queue', 'check', 'lander', 'rerun', 'decision', 'marker']
+  t.assert.snapshot({
+    titles: collections.map(name => recordTitle(`dev.knotless.${name}`, 'alice.test')),
+    places: ['pds.example', undefined].map(server => plain(recordPlace(bob, server), NOW, names)),
+    counts: [true, false].map(recordCounts).map(({ label, says }) => `${label.word}: ${plain(says, NOW, names)}`),
+    cut: plain(recordCut, NOW, names),
+  })
 })
 
 function isKey(key: string): key is keyof typeof boxTones {
