@@ -72,7 +72,7 @@ test('what Repository settings says beside its forms', t => {
     noRunner: says.noRunnerWarning(['main']),
     noRunnerTwo: says.noRunnerWarning(['main', 'release/1.0']),
     doubled: says.doubled,
-    runsAs: [{}, { executor: 'host' }, { executor: 'docker', version: '0.1.0' }].map(says.runsAs).join(' | '),
+    runsAs: [[{}, { executor: 'host' }, { executor: 'docker', version: '0.1.0' }].map(says.runsAs).join(' | ')],
     right: says.rightWords('pds.example'),
     kept: says.keptWords('Add runner'),
     ...Object.fromEntries(
