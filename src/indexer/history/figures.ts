@@ -30,8 +30,8 @@ export interface FigureFactsQuery {
 }
 
 /** Pulls looked at for one answer, the last ones first, records about them, and batches and runs. */
-const MOST_PULLS = 10_000
-const MOST_RECORDS = 60_000
+const MOST_PULLS = 30_000
+const MOST_RECORDS = 150_000
 const MOST_BATCHES = 30_000
 
 const remembered = new WeakMap<IndexDatabase, LRUCache<string, { version: number; figures: SpanFigures }>>()
@@ -98,15 +98,15 @@ const story = `
       where s.repo in (${addresses}) and s.state = 'merged' and s.rkey >= $from and s.rkey < $to and s.did in (${members})
     ) group by subject order by last desc limit $pulls
   ), about as (
-    select p.uri, p.did, p.branch from near join pull p on p.uri = near.subject where p.repo in (${addresses}) and ${onBranch}
+    select p.uri, p.did, p.branch from near cross join pull p on p.uri = near.subject where p.repo in (${addresses}) and ${onBranch}
   )
   select a.uri as pull, a.did as author, a.branch, q.did, q.rkey, q.state, json_extract(r.json, '$.createdAt') as createdAt,
     json_extract(r.json, '$.kind') as kind, json_extract(r.json, '$.ends') as ends, null as there
-  from about a join queue_record q on q.subject = a.uri join record r on r.id = q.record_id
+  from about a cross join queue_record q on q.subject = a.uri join record r on r.id = q.record_id
   where q.did in (${members}) and q.repo in (${addresses})
   union all
   select a.uri, a.did, a.branch, s.did, s.rkey, s.state, json_extract(r.json, '$.createdAt'), null, null, c.there
-  from about a join state s on s.subject = a.uri join record r on r.id = s.record_id
+  from about a cross join state s on s.subject = a.uri join record r on r.id = s.record_id
   left join tip_facts t on t.repo = $home and t.branch = a.branch
   left join commit_on_branch c on c.repo = $home and c.branch = a.branch and c.commit_id = s.commit_id and c.line = t.line
     and (c.there = 1 or c.tip = t.tip)

@@ -8,10 +8,10 @@ const memberList = z.array(z.object({ pull: z.string(), head: z.string(), commit
 
 /**
  * Of a row `b` of past_batch: that nothing under it came to another end than passing. What stands on a batch that did not is dropped with it, and its
- * verdict is thrown away (FAI-9); on one that goes on it is not decided yet.
+ * verdict is thrown away (FAI-9); on one that goes on it is not decided yet. The signs keep the search to the index of tips.
  */
-export const isDecided = `not exists (select 1 from past_batch u where u.repo = b.repo and u.tip = b.base and u.branch = b.branch
-  and u.did = b.did and u.id <> b.id and u.outcome is not 'passed')`
+export const isDecided = `not exists (select 1 from past_batch u where u.repo = b.repo and u.tip = b.base and +u.branch = b.branch
+  and +u.did = b.did and u.id <> b.id and u.outcome is not 'passed')`
 
 export function runOf(row: PastRunTable): KeptRun {
   return {
