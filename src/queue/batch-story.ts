@@ -183,8 +183,7 @@ function ofMembers(story: Story, since: number): StoryEvent[] {
       events.push(event(at, { key: 'ejected', pull, alone, reason: ending.reason }, { record: ending.record.uri }))
       const decision = member.view === undefined ? undefined : decisionOn(member.view, ending.record.uri)
       if (decision !== undefined) {
-        const { verdict, kind, attempt, assertion, entry } = decision.value
-        const { label, says } = decisionWords({ verdict, kind, attempt, assertion, entry })
+        const { label, says } = decisionWords(decision.value)
         const said = { key: 'decision' as const, says: say`${label.word}, ${says}` }
         events.push(event(tidMillis(decision.rkey), said, { record: decision.uri }))
       }

@@ -54,8 +54,8 @@ function ejectionView<W>(view: RepositoryView, pull: PullView, record: Stored<Qu
 function decisionView<W>(pull: PullView, ejection: string, { names }: AnswerContext, voice: Voice<W>) {
   const record = decisionOn(pull, ejection)
   if (record === undefined) return undefined
-  const { verdict, kind, attempt, assertion, entry, evidence } = record.value
-  const { label, says } = decisionWords({ verdict, kind, attempt, assertion, entry })
+  const { verdict, kind, attempt, evidence } = record.value
+  const { label, says } = decisionWords(record.value)
   return {
     uri: toAtUri(record.uri),
     by: accountView(record.did, names),

@@ -2,11 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { queueParts } from '../../queue/answers/queue.ts'
 import { badgeWords, noBadgeWords } from '../../queue/words/pages.ts'
 import { badgeSvg } from '../../views/badge.ts'
+import { answerContext } from '../answer-context.ts'
 import { sendTagged } from '../http/tagged.ts'
 import { presentBranch } from '../xrpc/present-branch.ts'
 import type { BranchParams } from './branch-params.ts'
 import type { PageContext } from './context.ts'
-import { answerContext, locate, repoParams } from './locate.ts'
+import { locate, repoParams } from './locate.ts'
 
 /** A badge may be this old, in seconds: what shows it asks no more often. */
 const GOOD_FOR = 60

@@ -1,21 +1,14 @@
 import { repoOf } from '../../queue/admission.ts'
-import type { RepositoryView } from '../../queue/view.ts'
 import { feedTitle } from '../../queue/words/feed.ts'
 import { join, plain } from '../../queue/words/phrase.ts'
 import { branchNotFound } from '../../queue/words/refusals.ts'
 import type { Frame, RepoHead } from '../../views/models.ts'
 import { accountName, feedPathIn, repositoryPath } from '../../views/paths.ts'
 import type { Context } from '../context.ts'
-import { presentBranch } from '../xrpc/present-branch.ts'
 import type { Located, RepoParams } from './locate.ts'
 
 /** The parts of an address that name a branch, which may hold slashes. */
 export type BranchParams = RepoParams & { '*': string }
-
-/** Whether a repository has a branch of this name, with or without pulls onto it. */
-export function hasBranch(ctx: Context, view: RepositoryView, branch: string): boolean {
-  return view.branches.has(branch) || presentBranch(ctx, view, branch) !== undefined
-}
 
 /** The feed of a branch, for the head of the pages that are about it. */
 export function feedLink(head: RepoHead, branch: string): NonNullable<Frame['feed']> {

@@ -1,3 +1,4 @@
+import { getBlobCidString } from '@atproto/lex-data'
 import { parseDid } from '../../atproto/ids.ts'
 import type { Run } from '../../queue/runs.ts'
 import { moreFailed, noReportWords } from '../../queue/words/check-page.ts'
@@ -28,7 +29,7 @@ export async function failedModel(ctx: Pick<PageContext, 'reports'>, run: Run, l
   const { report: blob } = run.value
   const did = parseDid(run.did)
   if (blob === undefined || did === undefined) return {}
-  const read = await ctx.reports.of(did, 'ref' in blob ? blob.ref.toString() : blob.cid)
+  const read = await ctx.reports.of(did, getBlobCidString(blob))
   if (!read.ok) return run.value.status === 'success' ? {} : { model: { of: 0, list: [], notes: [noReportWords(read)] } }
   const { report } = read
   const shown = report.failed.slice(0, SHOWN)

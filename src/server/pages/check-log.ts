@@ -1,3 +1,4 @@
+import { getBlobCidString } from '@atproto/lex-data'
 import { parseDid } from '../../atproto/ids.ts'
 import { isGoing, millis, type Run } from '../../queue/runs.ts'
 import { logNotes, noLogWords } from '../../queue/words/check-page.ts'
@@ -22,7 +23,7 @@ type Logged = Pick<PageContext, 'logs' | 'liveLogs' | 'now'>
 
 /** The output of a run where it lies in the runner's account; undefined where none does yet. */
 export async function readLog(ctx: Logged, run: Run, waitMs?: number): Promise<ReadLog | undefined> {
-  const parts = (run.value.log ?? []).map(blob => ('ref' in blob ? blob.ref.toString() : blob.cid))
+  const parts = (run.value.log ?? []).map(blob => getBlobCidString(blob))
   if (parts.length === 0) return undefined
   ctx.liveLogs.drop(run.uri)
   const did = parseDid(run.did)

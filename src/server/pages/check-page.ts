@@ -140,10 +140,7 @@ function decisionsOn({ pulls }: RepositoryView, { uri, value }: Run): CheckPage[
   const decided = subjects
     .flatMap(pull => pulls.get(pull)?.decisions ?? [])
     .filter(each => each.value.evidence.some(one => one.uri === uri))
-  return decided.slice(-MOST_DECISIONS).map(decision => {
-    const { verdict, kind, attempt, assertion, entry } = decision.value
-    return { ...decisionWords({ verdict, kind, attempt, assertion, entry }), record: decision.uri }
-  })
+  return decided.slice(-MOST_DECISIONS).map(({ uri: record, value: decision }) => ({ ...decisionWords(decision), record }))
 }
 
 async function checkModel(ctx: PageContext, request: FastifyRequest, at: LocatedRun, from: number | undefined): Promise<CheckPage> {

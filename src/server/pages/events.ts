@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { parseAtUri } from '../../atproto/ids.ts'
 import { versionOf } from '../../indexer/read.ts'
 import type { PageContext } from './context.ts'
-import type { Topic } from './streams.ts'
+import { changedEvent, type Topic } from './streams.ts'
 
 /** What all tabs of one browser may watch over one stream. */
 const MOST_TOPICS = 24
@@ -40,8 +40,7 @@ export function addEvents(app: FastifyInstance, ctx: PageContext): void {
         .type('text/plain; charset=utf-8')
         .send('As many watch as may: ask again in 30 s.\n')
     reply.hijack()
-    for (const [at, { of, version }] of known.entries())
-      if (topics[at]?.version !== version) raw.write(`id: ${version}\nevent: changed\ndata: ${of}@${version}\n\n`)
+    for (const [at, topic] of known.entries()) if (topics[at]?.version !== topic.version) raw.write(changedEvent(topic))
     return reply
   })
 }

@@ -1,10 +1,8 @@
 import { makeAtUri, parseDid, parseHandle, parseRecordKey } from '../../atproto/ids.ts'
-import { didOfHandle, figuresOf, findRepository, historyOf, type RepositoryRow } from '../../indexer/read.ts'
-import type { AnswerContext } from '../../queue/answers/context.ts'
+import { didOfHandle, findRepository, type RepositoryRow } from '../../indexer/read.ts'
 import type { PullView, RepositoryView } from '../../queue/view.ts'
 import type { Names } from '../../queue/words/phrase.ts'
 import type { RepoHead } from '../../views/models.ts'
-import { gatewayFacts } from '../gateway/facts.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 
@@ -85,17 +83,4 @@ function located(ctx: PageContext, row: RepositoryRow, found: { view: Repository
   const queued = view.branches.get(defaultBranch)?.queue.length ?? 0
   const head = { uri: row.uri, owner: { did: row.did, handle: row.handle }, name: row.name, defaultBranch, queued }
   return { row, view, version, names, head }
-}
-
-/** What the answers of the rules take, for one request. */
-export function answerContext(ctx: PageContext, at: Located, caller: string | undefined): AnswerContext {
-  const gateway = gatewayFacts(ctx, at.view.roles.owner)
-  const lastSeen = ctx.passes.lastSeen(at.view.record.uri)
-  const now = ctx.now()
-  const repo = at.view.record.uri
-  const history = (branch: string) => historyOf(ctx.database, repo, { branch, generation: at.view.branches.get(branch)?.generation ?? 0 })
-  const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
-  const { stallAfterMs: stallAfter } = ctx.config
-  const behind = ctx.indexer.behindMs()
-  return { now, caller, names: at.names, version: at.version, gateway, lastSeen, stallAfter, behind, history, figures }
 }

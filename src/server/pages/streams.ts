@@ -9,8 +9,8 @@ export interface Topic {
 /** The open event streams of all pages. */
 export interface Streams {
   /**
-   * Opens a stream on a response whose head is not sent yet; `address` is where it goes to. It says `changed` at once of each topic that is of
-   * another version than the reader has. False when there are as many as there may be, and nothing is done then.
+   * Opens a stream on a response whose head is not sent yet; `address` is where it goes to. False when there are as many as there may be, and nothing
+   * is done then.
    */
   open(response: ServerResponse, address: string, topics: readonly Topic[]): boolean
   /**
@@ -148,8 +148,8 @@ function keepAlive(stream: Stream): void {
   else for (const room of stream.rooms) send(response, changedEvent(room))
 }
 
-/** What changed is not in it: the page asks for it. */
-function changedEvent({ of, version }: Topic): string {
+/** The event of a topic that is of another version. What changed is not in it: the page asks for it. */
+export function changedEvent({ of, version }: Topic): string {
   return `id: ${version}\nevent: changed\ndata: ${of}@${version}\n\n`
 }
 

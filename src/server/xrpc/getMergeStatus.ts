@@ -1,10 +1,11 @@
 import type { HandlerContext } from '@atproto/xrpc-server'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { mergeStatusAnswer } from '../../queue/answers/index.ts'
+import { answerContext } from '../answer-context.ts'
 import type { Context } from '../context.ts'
 import { type Caller, optionalCaller } from './caller.ts'
 import type { Front } from './front.ts'
-import { answerContext, createQuery, findPull, made } from './queries.ts'
+import { createQuery, findPull, made } from './queries.ts'
 
 /** dev.knotless.getMergeStatus: where a pull stands, whether it would land, what the caller may do. */
 export function getMergeStatus(ctx: Context, front: Front) {

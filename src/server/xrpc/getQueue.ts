@@ -1,11 +1,12 @@
 import type { HandlerContext } from '@atproto/xrpc-server'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { queueAnswer } from '../../queue/answers/index.ts'
+import { answerContext } from '../answer-context.ts'
 import type { Context } from '../context.ts'
 import { type Caller, optionalCaller } from './caller.ts'
 import type { Front } from './front.ts'
 import { presentBranch } from './present-branch.ts'
-import { answerContext, createQuery, findRepo, made } from './queries.ts'
+import { createQuery, findRepo, made } from './queries.ts'
 
 /** dev.knotless.getQueue: a branch's queue, its batches, what was turned away and what landed. */
 export function getQueue(ctx: Context, front: Front) {

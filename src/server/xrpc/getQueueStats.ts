@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 import { namesOf } from '../names.ts'
 import { type Caller, optionalCaller } from './caller.ts'
 import type { Front } from './front.ts'
-import { presentBranch } from './present-branch.ts'
+import { hasBranch } from './present-branch.ts'
 import { createQuery, findRepo, refused } from './queries.ts'
 
 const DAYS = 30
@@ -25,7 +25,7 @@ export function getQueueStats(ctx: Context, front: Front) {
         const { repo, branch, since } = question.params
         const { view, version } = await findRepo(ctx, repo)
         const now = ctx.now()
-        if (branch !== undefined && !view.branches.has(branch) && presentBranch(ctx, view, branch) === undefined)
+        if (branch !== undefined && !hasBranch(ctx, view, branch))
           throw refused(branchNotFound(repoOf(view), branch, [...view.branches.keys()]), now, namesOf(ctx.database, view))
         const days = daysSince(since, now)
         const facts = onBranch(statsFacts(ctx.database, { repo: view.record.uri, days, now }), branch)

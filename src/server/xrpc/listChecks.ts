@@ -2,10 +2,11 @@ import type { HandlerContext } from '@atproto/xrpc-server'
 import { pageChecks } from '../../indexer/read.ts'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { checksAnswer } from '../../queue/answers/index.ts'
+import { answerContext } from '../answer-context.ts'
 import type { Context } from '../context.ts'
 import { type Caller, optionalCaller } from './caller.ts'
 import type { Front } from './front.ts'
-import { answerContext, createQuery, findPull, findRepo, made } from './queries.ts'
+import { createQuery, findPull, findRepo, made } from './queries.ts'
 
 /** dev.knotless.listChecks: checks by the repository's named runners, newest first. Pages are those of the index. */
 export function listChecks(ctx: Context, front: Front) {

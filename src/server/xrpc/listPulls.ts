@@ -1,12 +1,13 @@
 import type { HandlerContext } from '@atproto/xrpc-server'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { pullsAnswer } from '../../queue/answers/index.ts'
+import { answerContext } from '../answer-context.ts'
 import type { Context } from '../context.ts'
 import { type Caller, optionalCaller } from './caller.ts'
 import type { Front } from './front.ts'
 import { presentBranch } from './present-branch.ts'
 import { pullsPage } from './pulls-page.ts'
-import { answerContext, createQuery, findRepo, made } from './queries.ts'
+import { createQuery, findRepo, made } from './queries.ts'
 
 /** dev.knotless.listPulls: pulls of a repository, newest first. */
 export function listPulls(ctx: Context, front: Front) {

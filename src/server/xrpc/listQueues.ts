@@ -1,10 +1,11 @@
 import type { HandlerContext } from '@atproto/xrpc-server'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { queueSummaries } from '../../queue/answers/index.ts'
+import { answerContext } from '../answer-context.ts'
 import type { Context } from '../context.ts'
 import { type Caller, optionalCaller } from './caller.ts'
 import type { Front } from './front.ts'
-import { answerContext, createQuery, findRepo } from './queries.ts'
+import { createQuery, findRepo } from './queries.ts'
 import { queuesPage, readQueuesCursor } from './queues-page.ts'
 
 const LIMIT = 50

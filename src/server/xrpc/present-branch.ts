@@ -12,3 +12,8 @@ export function presentBranch(ctx: Context, view: RepositoryView, branch = view.
   const found = refs?.refs.find(ref => ref.name === `refs/heads/${branch}`)
   return found === undefined ? undefined : { tip: found.commit, generation: found.generation }
 }
+
+/** Whether a repository has a branch of this name, with or without pulls onto it. */
+export function hasBranch(ctx: Context, view: RepositoryView, branch: string): boolean {
+  return view.branches.has(branch) || presentBranch(ctx, view, branch) !== undefined
+}

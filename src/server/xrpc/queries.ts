@@ -2,13 +2,11 @@
 import { type HandlerContext, InvalidRequestError } from '@atproto/xrpc-server'
 import { type Did, parseHandle } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
-import { didOfHandle, figuresOf, historyOf, type VersionedView, versionOf } from '../../indexer/read.ts'
+import { didOfHandle, type VersionedView, versionOf } from '../../indexer/read.ts'
 import type { Answer, AnswerContext } from '../../queue/answers/index.ts'
 import { join, type Names, plain } from '../../queue/words/phrase.ts'
 import { pullNotFound, type Refusal, repoNotFound } from '../../queue/words/refusals.ts'
 import type { Context } from '../context.ts'
-import { gatewayFacts } from '../gateway/facts.ts'
-import { namesOf } from '../names.ts'
 import { xrpcName } from '../refusals.ts'
 import { type AnswerCache, createAnswerCache, type Made } from './answer-cache.ts'
 import type { Caller } from './caller.ts'
@@ -43,19 +41,6 @@ export function createQuery<B extends object>(ctx: Context, front: Front) {
     delete req.headers['cache-control']
     return { encoding, body, headers }
   }
-}
-
-/** What answers about a repository are made with. */
-export function answerContext(ctx: Context, { view, version }: VersionedView, caller: Did | undefined): AnswerContext {
-  const gateway = gatewayFacts(ctx, view.roles.owner)
-  const lastSeen = ctx.passes.lastSeen(view.record.uri)
-  const now = ctx.now()
-  const repo = view.record.uri
-  const history = (branch: string) => historyOf(ctx.database, repo, { branch, generation: view.branches.get(branch)?.generation ?? 0 })
-  const figures = (branch: string, days: number) => figuresOf(ctx.database, { repo, branch, days, now })
-  const { stallAfterMs: stallAfter } = ctx.config
-  const behind = ctx.indexer.behindMs()
-  return { now, caller, names: namesOf(ctx.database, view), version, gateway, lastSeen, stallAfter, behind, history, figures }
 }
 
 /** The body of an answer, with what it is of. Throws the refusal by its name where there is none. */

@@ -3,8 +3,8 @@ import type { Did } from '../../atproto/ids.ts'
 import { listRepositories } from '../../indexer/read.ts'
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { queueSummaries } from '../../queue/answers/index.ts'
+import { answerContext } from '../answer-context.ts'
 import type { Context } from '../context.ts'
-import { answerContext } from './queries.ts'
 
 /** Where a list of queues goes on: after which repositories, and how many queues of the next one were given. */
 interface Place {
