@@ -10,13 +10,17 @@ const deepest = 16
 const indent = 80
 /** Marks of emphasis in one paragraph: telling which belong together takes the square of their number. */
 const marks = 1000
+/** Short lines that are a block each take the square of their number as well. */
+const lines = 4000
 
 const opening = /^[ \t]*(?:>|[-+*](?=[ \t])|\d{1,9}[.)](?=[ \t]))/
 
 /** True for a text whose layout would take too long or nest too deep. */
 function tooTangled(text: string): boolean {
   let found = 0
-  for (const line of text.split('\n')) {
+  const all = text.split('\n')
+  if (all.length > lines) return true
+  for (const line of all) {
     let rest = line
     let depth = 0
     for (let open = opening.exec(rest); open !== null; open = opening.exec(rest)) {

@@ -65,12 +65,15 @@ test('a body that nests too deep, is too tangled or too long is shown as it was 
     '*a_b'.repeat(5000),
     `${' '.repeat(200)}- a`,
     'word '.repeat(20_000),
+    'a\n-\n'.repeat(16_000),
+    'a|b\n-|-\n> a\n'.repeat(5_000),
   ]
   for (const body of bodies) {
     const started = performance.now()
     assert.match(render(body), /^<div class="do"><pre/)
     assert.ok(performance.now() - started < 1000)
   }
+  assert.match(render('- a line\n'.repeat(3_000)), /^<ul/)
 })
 
 test('a body over 256 KB says how much of it is left out', () => {
