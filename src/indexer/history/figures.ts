@@ -1,5 +1,4 @@
 /** What figures are made of, out of records that stay and of what is kept of batches (REA-3, REA-4). */
-import { LRUCache } from 'lru-cache'
 import { createHonour } from '../../queue/honour.ts'
 import { readRoles } from '../../queue/roles.ts'
 import {
@@ -15,8 +14,9 @@ import { type QueueEvent, readStory, type StoryRow } from '../../queue/stats/sto
 import { tidAt } from '../../queue/tid.ts'
 import { readStanding } from '../../queue/transfer.ts'
 import type { IndexDatabase } from '../database.ts'
-import { repositoryRecords, versionOf } from '../read/facts.ts'
+import { repositoryRecords } from '../read/facts.ts'
 import { runnersOf } from './read.ts'
+import { createRemembered } from './remembered.ts'
 import { isDecided, textsOf } from './rows.ts'
 
 /** Times in milliseconds since 1970. */
@@ -34,26 +34,17 @@ const MOST_PULLS = 30_000
 const MOST_RECORDS = 150_000
 const MOST_BATCHES = 30_000
 
-const remembered = new WeakMap<IndexDatabase, LRUCache<string, { version: number; figures: SpanFigures }>>()
+const remembered = createRemembered<SpanFigures>(300)
 
 /** The figures of the last `days` UTC days with today's, of a branch or of all together. Remembered until something about the repository changes. */
 export function figuresOf(
   index: IndexDatabase,
   { repo, branch, days, now }: Pick<FigureFactsQuery, 'repo' | 'branch' | 'now'> & { days: number },
 ): SpanFigures {
-  let kept = remembered.get(index)
-  if (kept === undefined) {
-    kept = new LRUCache({ max: 300 })
-    remembered.set(index, kept)
-  }
   const from = spanStart(now, days)
-  const key = JSON.stringify([repo, branch, from, days])
-  const version = versionOf(index, repo)
-  const known = kept.get(key)
-  if (known?.version === version) return known.figures
-  const figures = spanFigures(figureFactsOf(index, { repo, branch, from, to: from + days * DAY, now }), from, days)
-  kept.set(key, { version, figures })
-  return figures
+  return remembered(index, repo, [branch, from, days], () =>
+    spanFigures(figureFactsOf(index, { repo, branch, from, to: from + days * DAY, now }), from, days),
+  )
 }
 
 /** Everything that figures between two times are made of. Empty for a repository that is not known. */

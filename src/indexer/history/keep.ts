@@ -1,12 +1,13 @@
 /** Keeps what batches' checks say, so that figures and estimates outlive their pruning (REA-4). */
-import { endingOf, type KeptBatch, type KeptRun, keptOf } from '../../queue/stats/kept.ts'
+import { DAY } from '../../queue/stats/figures.ts'
+import { endingOf, keptOf } from '../../queue/stats/kept.ts'
 import type { IndexDatabase } from '../database.ts'
 import type { Batch } from '../ingest/batch.ts'
 import type { KeepEvent } from '../ingest/events.ts'
 import { readCheck, recordColumns } from '../read/stored.ts'
 import type { PastBatchTable, PastRunTable } from '../schema.ts'
 import { bind } from '../sync-queries.ts'
-import { runOf } from './rows.ts'
+import { batchRow, type Place, runOf, runRow } from './rows.ts'
 
 export interface Keeper {
   /**
@@ -22,9 +23,8 @@ export interface Keeper {
   forget(now: number): void
 }
 
-const DAY = 86_400_000
 /** As far back as any answer goes. */
-export const KEPT_FOR = 400 * DAY
+const KEPT_FOR = 400 * DAY
 /** Of one repository; past that its oldest go. */
 const MOST_BATCHES = 50_000
 const MOST_RUNS_OF_BATCH = 2_000
@@ -32,6 +32,7 @@ const STEP = 300
 const MOST_OF_REPOSITORY = 1_000
 const FORGET_AT_ONCE = 500
 
+/** Over an index; what it writes is of the transaction that it is called in. */
 export function createKeeper({ db, sqlite }: IndexDatabase): Keeper {
   const recordOf = bind(sqlite, ['id'], (p: { id: number }) =>
     db
@@ -82,26 +83,16 @@ export function createKeeper({ db, sqlite }: IndexDatabase): Keeper {
       .where('is_batch', '=', 1)
       .where('status', 'in', ['queued', 'running']),
   )
+  const checks = db
+    .selectFrom('check_run')
+    .innerJoin('record', 'record.id', 'check_run.record_id')
+    .leftJoin('past_run', 'past_run.uri', 'record.uri')
+    .select(['check_run.record_id as id', 'past_run.uri as kept'])
   const held = bind(sqlite, ['after', 'limit'], (p: { after: number; limit: number }) =>
-    db
-      .selectFrom('check_run')
-      .innerJoin('record', 'record.id', 'check_run.record_id')
-      .leftJoin('past_run', 'past_run.uri', 'record.uri')
-      .select(['check_run.record_id as id', 'past_run.uri as kept'])
-      .where('check_run.record_id', '>', p.after)
-      .orderBy('check_run.record_id')
-      .limit(p.limit),
+    checks.where('check_run.record_id', '>', p.after).orderBy('check_run.record_id').limit(p.limit),
   )
   const heldOf = bind(sqlite, ['repo', 'limit'], (p: { repo: string; limit: number }) =>
-    db
-      .selectFrom('check_run')
-      .innerJoin('record', 'record.id', 'check_run.record_id')
-      .leftJoin('past_run', 'past_run.uri', 'record.uri')
-      .select(['check_run.record_id as id', 'past_run.uri as kept'])
-      .where('check_run.repo', '=', p.repo)
-      .where('check_run.is_batch', '=', 1)
-      .orderBy('check_run.filed_at', 'desc')
-      .limit(p.limit),
+    checks.where('check_run.repo', '=', p.repo).where('check_run.is_batch', '=', 1).orderBy('check_run.filed_at', 'desc').limit(p.limit),
   )
   const counted = bind(sqlite, ['repo'], (p: { repo: string }) =>
     db
@@ -185,31 +176,4 @@ export function createKeeper({ db, sqlite }: IndexDatabase): Keeper {
   }
 }
 
-interface Place {
-  repo: string
-  tip: string
-  base: string
-  branch: string
-  did: string
-}
-
 type Ended = Pick<PastBatchTable, 'checks' | 'outcome' | 'started_at' | 'ended_at' | 'longest_ms'>
-
-function batchRow(place: Place, { generation, members, of }: KeptBatch) {
-  return { ...place, generation, members: JSON.stringify(members), size: members.length, checks: of }
-}
-
-function runRow(batch: number, run: KeptRun): PastRunTable {
-  return {
-    uri: run.uri,
-    batch,
-    workflow: run.workflow,
-    state: run.state,
-    verdict: run.verdict ?? null,
-    filed_at: run.filedAt,
-    started_at: run.startedAt ?? null,
-    ended_at: run.endedAt,
-    cause: run.cause ?? null,
-    retried: run.retried.length === 0 ? null : JSON.stringify(run.retried),
-  }
-}

@@ -1,18 +1,17 @@
 /** What is kept of batches that ended, as estimates and pages take it. */
 import { sql } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import type { BranchHistory, PastBatch, PastRun } from '../../queue/history.ts'
 import type { KeptRun } from '../../queue/stats/kept.ts'
 import type { IndexDatabase } from '../database.ts'
-import { versionOf } from '../read/facts.ts'
 import { oneOf } from '../read/json-list.ts'
+import { createRemembered } from './remembered.ts'
 import { isDecided, membersOf, runOf } from './rows.ts'
 
 /** Batches that estimates go by. */
 const LAST = 20
 const MOST_RUNS = 2_000
 
-const remembered = new WeakMap<IndexDatabase, LRUCache<string, { version: number; history: BranchHistory }>>()
+const remembered = createRemembered<BranchHistory>(2_000)
 
 /**
  * How the last batches of a branch went that ended with a verdict, newest first, 20 at most, by runners that the repository at this address names
@@ -23,18 +22,7 @@ export function historyOf(
   repo: string,
   { branch, generation }: { branch: string; generation: number },
 ): BranchHistory {
-  let kept = remembered.get(index)
-  if (kept === undefined) {
-    kept = new LRUCache({ max: 2_000 })
-    remembered.set(index, kept)
-  }
-  const key = JSON.stringify([repo, branch, generation])
-  const version = versionOf(index, repo)
-  const known = kept.get(key)
-  if (known?.version === version) return known.history
-  const history = { batches: lastBatches(index, repo, { branch, generation }) }
-  kept.set(key, { version, history })
-  return history
+  return remembered(index, repo, [branch, generation], () => ({ batches: lastBatches(index, repo, { branch, generation }) }))
 }
 
 function lastBatches(index: IndexDatabase, repo: string, { branch, generation }: { branch: string; generation: number }): PastBatch[] {
@@ -51,10 +39,7 @@ function lastBatches(index: IndexDatabase, repo: string, { branch, generation }:
       .orderBy('ended_at', 'desc')
       .limit(LAST),
   )
-  const runs = runsOf(
-    index,
-    rows.map(row => row.id),
-  )
+  const runs = runsOf(index, rows)
   return rows.flatMap(({ id, did, outcome, started_at, ended_at, ...row }) => {
     if (outcome === null || started_at === null || ended_at === null) return []
     return [{ ...row, runner: did, outcome, startedAt: started_at, endedAt: ended_at, runs: (runs.get(id) ?? []).map(pastRun) }]
@@ -93,10 +78,7 @@ export function keptBatchesAt(index: IndexDatabase, repo: string, tip: string): 
       .orderBy('ended_at', 'desc')
       .limit(LAST),
   )
-  const runs = runsOf(
-    index,
-    rows.map(row => row.id),
-  )
+  const runs = runsOf(index, rows)
   return rows.map(({ id, did, members, checks, outcome, started_at, ended_at, repo: at, branch, base, tip: commit }) => ({
     repo: at,
     branch,
@@ -129,12 +111,12 @@ export function runnersOf({ sync, db }: IndexDatabase, repo: string): string[] {
   return rows.map(row => row.did)
 }
 
-function runsOf({ sync, db }: IndexDatabase, batches: readonly number[]): Map<number, KeptRun[]> {
+/** The runs of these batches, by the numbers of their rows. */
+function runsOf({ sync, db }: IndexDatabase, batches: readonly { id: number }[]): Map<number, KeptRun[]> {
   const found = new Map<number, KeptRun[]>()
   if (batches.length === 0) return found
-  for (const row of sync.all(
-    db.selectFrom('past_run').selectAll().where('batch', 'in', oneOf(batches)).orderBy('workflow').limit(MOST_RUNS),
-  )) {
+  const ids = oneOf(batches.map(({ id }) => id))
+  for (const row of sync.all(db.selectFrom('past_run').selectAll().where('batch', 'in', ids).orderBy('workflow').limit(MOST_RUNS))) {
     const runs = found.get(row.batch) ?? []
     runs.push(runOf(row))
     found.set(row.batch, runs)

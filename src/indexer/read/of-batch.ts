@@ -1,3 +1,4 @@
+/** Batches by what merged states say of them. */
 import { sql } from 'kysely'
 import type { IndexDatabase } from '../database.ts'
 import { oneOf } from './json-list.ts'
