@@ -17,7 +17,8 @@ export interface ChangeInput {
   caller?: string | undefined
 }
 
-const ACTS: readonly ChangeAct[] = ['close', 'reopen', 'ready', 'draft']
+/** Every change, in no order. */
+export const changeActs: readonly ChangeAct[] = ['close', 'reopen', 'ready', 'draft']
 
 /**
  * States count from owner, collaborators and the author (HON-6); what was marked merged is opened by the first two only, while its commit is not on
@@ -33,7 +34,7 @@ export function judgeChange(act: ChangeAct, { view, pull: uri, caller }: ChangeI
 /** What somebody may do to a pull and would change it. */
 export function changesOf(input: ChangeInput): ReadonlySet<ChangeAct> {
   return new Set(
-    ACTS.filter(act => {
+    changeActs.filter(act => {
       const judged = judgeChange(act, input)
       return judged.ok && !judged.already
     }),

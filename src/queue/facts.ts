@@ -64,6 +64,7 @@ export interface MergeFault extends GitFault {
   head: string
 }
 
+/** What a branch's queue settings ask for, `wait` and `timeout` in seconds, or why they cannot be read (STW-8). */
 export type AskedSettings =
   | {
       ok: true
@@ -82,7 +83,7 @@ export interface TipFacts {
   tip: string
   /** Paths of the workflow files there (ADM-11). */
   workflows: readonly string[]
-  /** What the queue settings there ask for (STW-8), `wait` and `timeout` in seconds, or why they cannot be read. */
+  /** Absent while they have not been looked at. */
   settings?: AskedSettings | undefined
   /** Of commits that `merged` states name: whether the branch contains them, as read at this tip (STA-5, HON-8). */
   contains: ReadonlyMap<string, boolean>

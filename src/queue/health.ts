@@ -10,6 +10,7 @@ import type { BranchView, RepositoryView } from './view.ts'
 import { type HealthParts, type HealthWords, healthWords } from './words/health.ts'
 import type { HealthNote } from './words/health-notes.ts'
 import { healthLabels, type Label } from './words/labels.ts'
+import { capital } from './words/phrase.ts'
 import { noVerdictSaid } from './words/runner.ts'
 
 /** So many drops without a landing, within so many milliseconds, are churn. */
@@ -75,10 +76,6 @@ function troubleOf(branch: BranchView): { size: number; at: number; said: string
     return undefined
   const ends = last.checks.map(({ value }) => millis(value.finishedAt) ?? last.since)
   return { size: last.members.length, at: Math.max(last.since, ...ends), said: capital(noVerdictSaid(silent)) }
-}
-
-function capital(sentence: string): string {
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1)
 }
 
 /** Since when nothing has landed or been turned away although something is queued and the lander runs; undefined while that is not long (STA-4). */

@@ -2,8 +2,8 @@ import { mergeOnto } from '../../git/merge.ts'
 import type { Mirror } from '../../git/mirror.ts'
 import { type PullRange, pathsOf } from '../../git/pull.ts'
 import { fileAt, isAncestor, workflowsAt } from '../../git/tip.ts'
-import type { RefsRecord, Stored } from '../../queue/facts.ts'
-import { type QueueSettingsRead, queueSettingsFile, readQueueSettings } from '../../workflows/queue-settings.ts'
+import type { AskedSettings, RefsRecord, Stored } from '../../queue/facts.ts'
+import { queueSettingsFile, readQueueSettings } from '../../workflows/queue-settings.ts'
 import { mayPass } from '../read/git-facts.ts'
 import { oneOf } from '../read/json-list.ts'
 import type { TipFactsTable } from '../schema.ts'
@@ -174,7 +174,7 @@ async function tipFacts(
 }
 
 /** What the queue settings at a tip ask for (STW-11): nothing where there is no such file. */
-async function settingsAt(mirror: Mirror, tip: string): Promise<QueueSettingsRead> {
+async function settingsAt(mirror: Mirror, tip: string): Promise<AskedSettings> {
   const file = await fileAt(mirror, tip, queueSettingsFile, MOST_SETTINGS)
   if (!file.ok) return { ok: false, message: file.message.replace(/\.$/, '') }
   return file.bytes === undefined ? { ok: true, settings: {} } : readQueueSettings(file.bytes)

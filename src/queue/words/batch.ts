@@ -1,7 +1,7 @@
 /** What became of a batch, in words. */
 import { summaryRest } from './check-page.ts'
 import { type Label, runLabels, type Tone } from './labels.ts'
-import { ago, clock, commit, count, join, list, type Phrase, passedOf, say, who } from './phrase.ts'
+import { ago, capital, clock, commit, count, join, list, type Phrase, passedOf, say, who } from './phrase.ts'
 import type { DropParts } from './runner.ts'
 
 export type BatchParts =
@@ -201,9 +201,9 @@ function numbered(pulls: readonly number[]): Phrase {
   return say`${pulls.length === 1 ? 'pull' : 'pulls'} ${list(pulls.map(n => `${n}`))}`
 }
 
-function capital(phrase: Phrase): Phrase {
+function begun(phrase: Phrase): Phrase {
   const [first, ...rest] = phrase
-  return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : phrase
+  return typeof first === 'string' ? [capital(first), ...rest] : phrase
 }
 
 export type BatchEventParts =
@@ -243,12 +243,12 @@ export function batchEventWords(parts: BatchEventParts): { tone: Tone; says: Phr
     case 'again':
       return {
         tone: 'accent',
-        says: capital(say`${numbered(parts.pulls)} checked again${again(parts)}`),
+        says: begun(say`${numbered(parts.pulls)} checked again${again(parts)}`),
       }
     case 'landed':
       return {
         tone: 'done',
-        says: capital(say`${parts.all ? say`landed` : say`${numbered(parts.pulls)} landed`}; ${parts.branch} at ${commit(parts.tip)}`),
+        says: begun(say`${parts.all ? say`landed` : say`${numbered(parts.pulls)} landed`}; ${parts.branch} at ${commit(parts.tip)}`),
       }
     case 'ejected':
       return { tone: 'danger', says: say`${parts.alone ? 'Its pull' : `Pull ${parts.pull}`} was ejected: ${parts.reason}` }

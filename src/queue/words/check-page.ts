@@ -1,7 +1,7 @@
 /** What the page of a run says beside its log. Times in milliseconds since 1970. */
 import type { RunState } from '../runs.ts'
 import { runLabels } from './labels.ts'
-import { ago, clock, commit, count, lasting, list, type Phrase, say, span } from './phrase.ts'
+import { ago, capital, clock, commit, count, lasting, list, type Phrase, say, span } from './phrase.ts'
 import { sizeWords } from './run.ts'
 
 export interface RunParts {
@@ -49,8 +49,7 @@ const begin = /^(?:Passed in|Failed after) \d+ (?:s|min|h|days)(?: \d+ min)?(?=[
 export function summaryRest(summary: string): string {
   const rest = summary.replace(begin, '')
   if (rest === summary) return summary
-  const more = rest.replace(/^[\s,.]+/, '')
-  return more.charAt(0).toUpperCase() + more.slice(1)
+  return capital(rest.replace(/^[\s,.]+/, ''))
 }
 
 /** " after 9 min"; nothing where it is not known. */

@@ -102,10 +102,12 @@ export function code(text: string): PhrasePart {
   return { code: oneLine(text) }
 }
 
+/** An account, by its DID. */
 export function who(did: string): PhrasePart {
   return { account: did }
 }
 
+/** How long ago that was, in words. */
 export function ago(time: number): PhrasePart {
   return { time, form: 'ago' }
 }
@@ -118,6 +120,11 @@ export function lasting(time: number): PhrasePart {
 /** A clock time, with its day when that was not within the last 20 hours. */
 export function clock(time: number, now: number): PhrasePart {
   return { time, form: Math.abs(now - time) < 20 * 3_600_000 ? 'clock' : 'full' }
+}
+
+/** A text as a sentence begins. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** The name of a repository: its owner and its key. */

@@ -1,6 +1,7 @@
 import { plainLine } from '../../views/ansi.ts'
 import type { FailedTest } from '../../workflows/junit.ts'
 import type { OpenLog } from './logs.ts'
+import { lastAtMost } from './search.ts'
 
 /** Where a log tells of a failed test: from which line, and which of its lines says what went wrong. From 1; absent where that is not found. */
 export interface FailedLines {
@@ -60,12 +61,5 @@ function lineOf(starts: readonly number[], at: number): number | undefined {
 
 /** The number of the line that a place in the text is in. */
 function lineAt(starts: readonly number[], at: number): number {
-  let low = 0
-  let high = starts.length - 1
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if ((starts[middle] ?? 0) <= at) low = middle
-    else high = middle - 1
-  }
-  return low + 1
+  return lastAtMost(starts.length, line => starts[line] ?? 0, at) + 1
 }

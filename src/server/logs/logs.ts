@@ -7,6 +7,7 @@ import type { Reader } from '../../atproto/reader.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import { linesOf } from './blocks.ts'
 import { type CopyBounds, type CopyIndex, copyBounds, createCopies } from './copies.ts'
+import { lastAtMost } from './search.ts'
 
 /** Where a log lies: the runner's account, and its parts in order. */
 export interface LogAt {
@@ -115,14 +116,14 @@ export function createLogs(deps: { reader: Pick<Reader, 'getBlob'>; folder: stri
         const begun = index.blocks[at]?.[1] ?? 1
         const block = await blockOf(key, index, at)
         const before = block.slice(0, Math.max(0, first - begun))
-        const lines = bounded(block.slice(before.length), count)
-        for (let next = at + 1; lines.isWhole && lines.taken.length < count && next < index.blocks.length; next++) {
-          const more = bounded(await blockOf(key, index, next), count - lines.taken.length, lines.left)
-          lines.taken.push(...more.taken)
-          lines.left = more.left
-          lines.isWhole = more.isWhole
+        const part = bounded(block.slice(before.length), count)
+        for (let next = at + 1; part.isWhole && part.taken.length < count && next < index.blocks.length; next++) {
+          const more = bounded(await blockOf(key, index, next), count - part.taken.length, part.left)
+          part.taken.push(...more.taken)
+          part.left = more.left
+          part.isWhole = more.isWhole
         }
-        return { first: begun + before.length, lines: lines.taken, before }
+        return { first: begun + before.length, lines: part.taken, before }
       },
       async tail(count) {
         const parts: string[][] = []
@@ -209,14 +210,7 @@ function bounded(lines: readonly string[], count: number, room = PART): { taken:
 
 /** The block that holds a line. */
 function blockAt({ blocks }: CopyIndex, line: number): number {
-  let low = 0
-  let high = blocks.length - 1
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if ((blocks[middle]?.[1] ?? 0) <= line) low = middle
-    else high = middle - 1
-  }
-  return low
+  return lastAtMost(blocks.length, at => blocks[at]?.[1] ?? 0, line)
 }
 
 /** The text of a log as it is read. Parts are one gzip stream, or each one of its own: both unpack as one. */
@@ -241,8 +235,17 @@ function unpacked(reader: Pick<Reader, 'getBlob'>, { did, parts }: LogAt, most: 
     const source = Readable.from(packed())
     source.on('error', error => gunzip.destroy(error))
     source.pipe(gunzip)
+    let damage: unknown
     try {
-      yield* gunzip
+      try {
+        yield* gunzip
+      } catch (error) {
+        if (damageOf(error) === undefined) throw error
+        damage = error
+      }
+      // What comes behind is read all the same: only at its end is it known that these are the bytes that were asked for.
+      for await (const _ of source);
+      if (damage !== undefined) throw damage
     } finally {
       source.destroy()
       gunzip.destroy()

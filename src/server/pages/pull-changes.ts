@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { judgeChange } from '../../queue/changing.ts'
+import { changeActs, judgeChange } from '../../queue/changing.ts'
 import { changedAlready, changeLabels } from '../../queue/words/changing.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import type { ChangeAct } from '../../queue/words/refusals.ts'
@@ -17,12 +17,10 @@ import { answerBox, askedOf, logInAgain, type Pulled } from './pull-actions.ts'
 import { changeLine, changeRightOf, changes } from './pull-changing.ts'
 import { type PullParams, pullParams, sendNoPull } from './pull-page.ts'
 
-const acts: readonly ChangeAct[] = ['close', 'reopen', 'ready', 'draft']
-
 /** Close, Reopen, Mark as ready and Make a draft, with and without script; and the question before the two that may cost a place, for those without. */
 export function addPullChanges(app: FastifyInstance, ctx: PageContext): void {
   const options = { schema: { params: pullParams }, ...limited('writes') }
-  for (const act of acts) {
+  for (const act of changeActs) {
     app.post<{ Params: PullParams }>(`/:owner/:name/pulls/:author/:key/${changes[act].path}`, options, (request, reply) =>
       change(ctx, request, reply, act),
     )
