@@ -41,6 +41,7 @@ export interface Story {
   nothingRan: boolean
 }
 
+/** A run of a batch, from its check. */
 export function runOfCheck(run: Run): StoryRun {
   const { value } = run
   return {
@@ -78,6 +79,7 @@ export type Ending =
   | { key: 'ejected'; at: number; reason: string; says: string; record: Stored<QueueRecord> }
   | { key: 'left' | 'closed'; at: number; by: string; record: string }
 
+/** What ended a member's time in a batch that began at `since`, in milliseconds since 1970; undefined while nothing did. */
 export function endingOf({ view: pull, commit }: Story['members'][number], since: number): Ending | undefined {
   for (const record of pull?.history ?? []) {
     const at = tidMillis(record.rkey)

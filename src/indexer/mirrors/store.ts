@@ -23,6 +23,7 @@ export function noteFailed(index: IndexDatabase, row: Omit<MirrorStateTable, 'st
   )
 }
 
+/** What was last found out of merging a pull. */
 export function mergeRow(index: IndexDatabase, pull: string): MergeResultTable | undefined {
   return index.sync.first(index.db.selectFrom('merge_result').selectAll().where('pull', '=', pull))
 }

@@ -28,6 +28,7 @@ export interface HealthNote {
   advice?: Phrase | undefined
 }
 
+/** How a note begins, what it says and what to do about it. */
 export function noteWords(parts: NoteParts): HealthNote {
   const { kind } = parts
   switch (parts.kind) {
