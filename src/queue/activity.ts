@@ -1,7 +1,7 @@
 /** What happened to a branch's queue, newest first, each from a record (REA-1). */
+import { dropOf, endOf, redOf, wasAhead } from './batch-ends.ts'
 import { readLanded } from './batches.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
-import { countRuns } from './places.ts'
 import { millis, order } from './runs.ts'
 import { tidMillis } from './tid.ts'
 import type { BatchView, BranchView, PullView, RepositoryView } from './view.ts'
@@ -9,7 +9,6 @@ import { type ActivityParts, activityWords } from './words/activity.ts'
 import { readReason } from './words/ejection.ts'
 import type { Tone } from './words/labels.ts'
 import type { Phrase } from './words/phrase.ts'
-import { type DropParts, readDrop } from './words/runner.ts'
 
 /** `at` in milliseconds since 1970. */
 export interface ActivityEvent {
@@ -103,7 +102,7 @@ function ofBatch(view: RepositoryView, branch: BranchView, batch: BatchView): Ac
   const record = batch.checks[0]?.uri
   if (record === undefined) return []
   const size = batch.members.length
-  const ahead = (branch.every ?? []).some(other => other.tip === batch.base && endOf(other) > batch.since)
+  const ahead = wasAhead(batch, branch.every ?? [])
   const built = event({ kind: 'built', by: batch.runner, size, base: batch.base, ahead }, batch.since, record, { batch: batch.tip })
   // Of pulls that landed long ago nothing is known here, nor whether their batch did.
   const isKnown = batch.members.every(member => view.pulls.has(member.pull))
@@ -113,25 +112,9 @@ function ofBatch(view: RepositoryView, branch: BranchView, batch: BatchView): Ac
 
 function endParts(branch: BranchView, batch: BatchView): ActivityParts | undefined {
   const size = batch.members.length
-  if (batch.state === 'cancelled') return { kind: 'dropped', size, branch: branch.branch, cause: dropOf(batch) }
+  if (batch.state === 'cancelled') return { kind: 'dropped', size, branch: branch.branch, cause: dropOf(batch, branch.every ?? []) }
   if (batch.state !== 'failed') return undefined
-  const { failed, noVerdict } = countRuns(batch)
-  return { kind: 'failed', size, names: failed.length > 0 ? failed : noVerdict, verdict: failed.length > 0 }
-}
-
-/** Why a batch was dropped, as its checks say: one that passed could not land where its branch had moved. */
-export function dropOf(batch: BatchView): DropParts | undefined {
-  const said = batch.checks.map(({ value }) => readDrop(value.cause)).find(cause => cause !== undefined)
-  const { passed, of } = countRuns(batch)
-  return said ?? (of > 0 && passed === of ? 'branch-moved' : undefined)
-}
-
-/** When the last of its runs ended. */
-export function endOf(batch: BatchView): number {
-  const ends = batch.checks.map(
-    ({ value }) => millis(value.finishedAt) ?? (value.status === 'running' || value.status === 'queued' ? Number.POSITIVE_INFINITY : 0),
-  )
-  return Math.max(batch.since, ...ends)
+  return { kind: 'failed', size, ...redOf(batch) }
 }
 
 function ofLander(view: RepositoryView): ActivityEvent[] {

@@ -1,4 +1,5 @@
 /** What is to be said of one batch, whatever became of it: from its checks, from what was kept of them, and from what its pulls' records say. Pure. */
+import { wasAhead } from './batch-ends.ts'
 import { decisionOn } from './decisions.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
 import { isGoing, millis, type Run, type RunState, runState } from './runs.ts'
@@ -150,7 +151,8 @@ function ofRuns(story: Story, every: readonly BatchView[]): StoryEvent[] {
   const { branch, base, runs, since, state } = story
   const under = base === undefined ? undefined : every.find(batch => batch.tip === base)
   // A batch ahead was built before the one under it had landed.
-  const ahead = under !== undefined && since !== undefined && (state === 'ahead' || state === 'passed-waiting' || state === 'red-undecided')
+  const isAhead = state === 'ahead' || state === 'passed-waiting' || state === 'red-undecided'
+  const ahead = under !== undefined && since !== undefined && (isAhead || wasAhead({ base: under.tip, since }, every))
   const built = since === undefined ? [] : [event(since, { key: 'built', branch, base, ahead }, ahead ? { batch: under.tip } : {})]
   const red = runs.flatMap(run => {
     const { workflow, endedAt, uri } = run

@@ -3,9 +3,11 @@ import type { CheckRecord, Stored } from './facts.ts'
 import { isGoing, millis, newestRuns, order, type Run, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
 import type { BatchState, BatchView, LandedBatch, PullView, Roles } from './view.ts'
+import { readDrop } from './words/runner.ts'
 
 const MOST_IN_FLIGHT = 20
 const LANDED_SHOWN = 5
+const OUT: ReadonlySet<string> = new Set(['left', 'ejected', 'closed'])
 /** How far down a stack is followed; honest ones are two deep. */
 const DEEPEST = 50
 
@@ -23,13 +25,18 @@ export interface BatchFacts {
   lander?: string | undefined
 }
 
-/** When batches were dropped before they were decided (MOV-7), in milliseconds since 1970, the newest first; at most 20. */
+/** When batches were dropped as something moved (MOV-7), in milliseconds since 1970, the newest first; at most 20. What a failure under them ended is none. */
 export function readDrops(every: readonly BatchView[]): number[] {
-  const dropped = every.filter(batch => batch.state === 'cancelled')
+  const failed = new Set(every.filter(batch => batch.state === 'failed').map(batch => batch.tip))
+  const dropped = every.filter(batch => batch.state === 'cancelled' && !failed.has(batch.base) && !isFailures(batch))
   return dropped
     .map(({ checks, since }) => Math.max(since, ...checks.map(({ value }) => millis(value.finishedAt) ?? 0)))
     .sort((a, b) => b - a)
     .slice(0, MOST_IN_FLIGHT)
+}
+
+function isFailures({ checks }: BatchView): boolean {
+  return checks.some(({ value }) => readDrop(value.cause) === 'batch-failed')
 }
 
 /** Batches in flight, the one that lands next first and what stands on it after it; at most 20. */
@@ -157,6 +164,8 @@ function ownOutcome(batch: BatchView & { whole: boolean }): 'going' | 'passed' |
 /** Gives each batch its state, those underneath first, since a batch ahead hangs on the one it stands on (CHK-4, FAI-9, AHD-2). */
 function settle(batches: readonly (BatchView & { whole: boolean })[], input: BatchFacts): BatchView[] {
   const byTip = new Map(batches.map(batch => [batch.tip, batch]))
+  const lastOn = new Map<string, number>()
+  for (const batch of batches) lastOn.set(placeOf(batch), Math.max(batch.since, lastOn.get(placeOf(batch)) ?? 0))
   const states = new Map<string, BatchState>()
   const stateOf = (batch: BatchView & { whole: boolean }, above: ReadonlySet<string>): BatchState => {
     const known = states.get(keyOf(batch)) ?? (hasLanded(batch, input.pulls) ? 'landed' : undefined)
@@ -165,7 +174,9 @@ function settle(batches: readonly (BatchView & { whole: boolean })[], input: Bat
     // Records may claim a circle of batches, each standing on the next; none of them is under any other then.
     const standsOn = under === undefined || above.has(under.tip) || above.size > DEEPEST || batch.base === input.tip ? undefined : under
     const underState = standsOn === undefined ? undefined : stateOf(standsOn, new Set([...above, batch.tip]))
-    const state = judge(batch, underState, input)
+    // A runner builds anew on a commit once what it built there before is out.
+    const isOut = batch.since < (lastOn.get(placeOf(batch)) ?? 0) || isBroken(batch, input.pulls)
+    const state = judge(batch, { under: underState, isOut }, input)
     states.set(keyOf(batch), state)
     return state
   }
@@ -175,7 +186,12 @@ function settle(batches: readonly (BatchView & { whole: boolean })[], input: Bat
   })
 }
 
-function judge(batch: BatchView & { whole: boolean }, under: BatchState | undefined, input: BatchFacts): BatchState {
+/** `isOut`: it cannot land any more, unless it has. */
+function judge(
+  batch: BatchView & { whole: boolean },
+  { under, isOut }: { under: BatchState | undefined; isOut: boolean },
+  input: BatchFacts,
+): BatchState {
   if (under === 'failed' || under === 'cancelled') return 'cancelled'
   const ahead = under !== undefined && under !== 'landed'
   switch (ownOutcome(batch)) {
@@ -188,9 +204,19 @@ function judge(batch: BatchView & { whole: boolean }, under: BatchState | undefi
     case 'passed': {
       if (ahead) return 'passed-waiting'
       // Its push is done once the branch is at its tip, although its merged records may not have been read yet.
-      return batch.base === input.tip || batch.tip === input.tip || under === 'landed' ? 'landing' : 'cancelled'
+      if (batch.tip === input.tip) return 'landing'
+      return !isOut && (batch.base === input.tip || under === 'landed') ? 'landing' : 'cancelled'
     }
   }
+}
+
+/** MOV-2: a pull of it did not land and is out of the queue, or was since it began; of those that nothing is known of here that is not said. */
+function isBroken(batch: BatchView, pulls: ReadonlyMap<string, PullView>): boolean {
+  return batch.members.some(member => {
+    const pull = pulls.get(member.pull)
+    if (pull === undefined || pull.state === 'merged') return false
+    return pull.entry === undefined || pull.history.some(({ rkey, value }) => OUT.has(value.state) && tidMillis(rkey) > batch.since)
+  })
 }
 
 /** CHK-5: each of its pulls is merged at exactly its batch commit. */
@@ -208,6 +234,10 @@ export function isRefOf(ref: string, branch: string): boolean {
 
 function filedAt(check: Run): number {
   return millis(check.value.createdAt) ?? check.seenAt
+}
+
+function placeOf(batch: BatchView): string {
+  return `${batch.runner} ${batch.base}`
 }
 
 function keyOf(batch: BatchView): string {

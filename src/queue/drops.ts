@@ -1,7 +1,7 @@
 /** Which pull moved on under a batch that was dropped (MOV-2), as records and heads say. */
 import { tidMillis } from './tid.ts'
 import type { BatchView, PullView, RepositoryView } from './view.ts'
-import type { DropParts } from './words/runner.ts'
+import type { DropSaid } from './words/runner.ts'
 import type { MovedOn } from './words/timeline.ts'
 
 /** A drop follows what led to it within this time, in milliseconds. */
@@ -14,7 +14,7 @@ const WITHIN = 10 * 60_000
 export function movedOn(
   view: RepositoryView,
   pull: PullView,
-  { batch, at, cause }: { batch: BatchView; at: number; cause: DropParts | undefined },
+  { batch, at, cause }: { batch: BatchView; at: number; cause: DropSaid | undefined },
 ): { pull?: { title: string; pull: string } | undefined; how: MovedOn } | undefined {
   const members = batch.members.map(member => ({ member, of: view.pulls.get(member.pull) }))
   const out = members

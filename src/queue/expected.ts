@@ -32,7 +32,7 @@ export function usualRun(history: BranchHistory | undefined, workflow: string): 
 }
 
 /** What stands in the way of landing anything, as the caller knows it. */
-export type Standstill = 'silent' | 'blocked' | undefined
+export type Standstill = 'silent' | 'blocked' | 'unnamed' | undefined
 
 /** When a batch in flight lands. Undefined for one that lands now or is over, and where nobody keeps a history. */
 export function expectedOfBatch(branch: BranchView, batch: BatchView, asking: Asking, standstill?: Standstill): Expected | undefined {

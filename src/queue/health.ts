@@ -4,6 +4,7 @@ import { lackingSince, lacksDelegation } from './delegated.ts'
 import { fillsFor } from './filling.ts'
 import { healthNotes } from './health-notes.ts'
 import { landerLife } from './lander-life.ts'
+import { batchOf } from './places.ts'
 import { millis, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
 import type { BranchView, RepositoryView } from './view.ts'
@@ -83,12 +84,7 @@ function stalledSince(view: RepositoryView, branch: BranchView, asking: Asking):
   const [oldest] = branch.queue
   // Of a lander that is not named nobody sees what it does (STA-7).
   if (asking.stallAfter === undefined || oldest?.entry === undefined || view.lander?.named !== true) return undefined
-  const moves = [
-    tidMillis(oldest.entry.key),
-    branch.landed[0]?.at,
-    branch.lastEjectedAt,
-    millis(view.lander.record?.value.startedAt),
-  ].filter(time => time !== undefined)
+  const moves = [tidMillis(oldest.entry.key), branch.landed[0]?.at, branch.lastEjectedAt].filter(time => time !== undefined)
   const since = Math.max(...moves)
   return asking.now - since >= asking.stallAfter ? since : undefined
 }
@@ -109,8 +105,7 @@ function going(
 ): { parts: HealthParts; since?: number | undefined } {
   const lastLanding = branch.landed[0]?.at
   const [lowest, ahead] = branch.batches
-  const inFlight = new Set(branch.batches.flatMap(batch => batch.members.map(member => member.pull)))
-  const waiting = branch.queue.filter(pull => !inFlight.has(pull.pull.uri)).length
+  const waiting = branch.queue.filter(pull => batchOf(view, pull) === undefined).length
   const { halving } = branch
   if (halving !== undefined && lowest?.state !== 'landing') {
     const { size, failedAt, suspects } = halving

@@ -34,7 +34,7 @@ export function whyWaiting(view: RepositoryView, pull: PullView, asking: Asking)
   if (did === undefined) return blocked({ key: 'no-runners', ...repoOf(view) })
   const stands = standsStill(view, life, asking)
   if (stands !== undefined) return stands
-  if (!view.roles.namedRunner(did)) return blocked({ key: 'unnamed-lander', lander: did })
+  if (!view.roles.namedRunner(did)) return { ...why({ key: 'unnamed-lander', lander: did }), standstill: 'unnamed' }
   if (view.lander?.record?.value.stoppedAt !== undefined) return blocked({ key: 'stopped', lander: did })
   const startedAt = startsAt(view, did, asking)
   if (startedAt !== undefined) return why({ key: 'restart', lander: did, since: startedAt })

@@ -1,8 +1,7 @@
 /** What happened to a pull: honoured records, its own checks and the batches that it was in, oldest first. */
-import { dropOf, endOf } from './activity.ts'
+import { dropOf, endOf, redOf, wasAhead } from './batch-ends.ts'
 import { movedOn } from './drops.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
-import { countRuns } from './places.ts'
 import { isGoing, millis, order, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
 import type { BatchView, PullView, RepositoryView } from './view.ts'
@@ -137,7 +136,7 @@ function ofBatches(view: RepositoryView, pull: PullView): TimelineEvent[] {
       const [first] = batch.checks
       if (first === undefined) return []
       const size = batch.members.length
-      const ahead = every.some(other => other.tip === batch.base && endOf(other) > batch.since)
+      const ahead = wasAhead(batch, every)
       const built = event({ key: 'in-batch', size, branch: batch.branch, base: batch.base, ahead }, batch.since, first.uri)
       return [built, ...endOfBatch(view, pull, batch)].map(each => ({ ...each, batch: batch.tip }))
     })
@@ -150,14 +149,13 @@ function endOfBatch(view: RepositoryView, pull: PullView, batch: BatchView): Tim
   const last = batch.checks.findLast(({ value }) => (millis(value.finishedAt) ?? batch.since) >= at) ?? batch.checks[0]
   if (last === undefined || !Number.isFinite(at)) return []
   if (batch.state === 'cancelled') {
-    const cause = dropOf(batch)
-    const moved = cause === undefined || cause === 'pull-moved-on' ? movedOn(view, pull, { batch, at, cause }) : undefined
+    const cause = dropOf(batch, view.branches.get(batch.branch)?.every ?? [])
+    const mayHaveMoved = cause === undefined || cause === 'pull-moved-on' || cause === 'not-landed'
+    const moved = mayHaveMoved ? movedOn(view, pull, { batch, at, cause }) : undefined
     return [event({ key: 'dropped', size, branch: batch.branch, cause, moved }, at, last.uri)]
   }
   if (batch.state !== 'failed') return []
-  const { failed, noVerdict } = countRuns(batch)
-  const parts = { key: 'batch-failed', size, names: failed.length > 0 ? failed : noVerdict, verdict: failed.length > 0 } as const
-  return [{ ...event(parts, at, last.uri), failed: failedRuns(batch) }]
+  return [{ ...event({ key: 'batch-failed', size, ...redOf(batch) }, at, last.uri), failed: failedRuns(batch) }]
 }
 
 function failedRuns(batch: BatchView): TimelineEvent['failed'] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { queueActivity } from '../../src/queue/activity.ts'
 import { queueNews } from '../../src/queue/news.ts'
-import { type DropParts, dropWords, readDrop } from '../../src/queue/words/runner.ts'
+import { DROPS, dropWords, readDrop } from '../../src/queue/words/runner.ts'
 import { text } from './asking-support.ts'
 import { fileBatch, land } from './batch-support.ts'
 import { alice, bob, carol, commit, dave, HEAD, History, iso, MINUTE, mallory, rigby } from './support.ts'
@@ -86,6 +86,26 @@ test('MOV-4 a dropped batch leaves a word, and why it was dropped; so does one t
   assert.match(text(queueNews(history.view(now), 'main', now), history), /: A batch of 2 ended without a verdict: test\. 2 waiting\.$/)
 })
 
+test('FAI-9 LND-2 of a batch that passed and did not land it is not said that its branch moved', () => {
+  const history = new History()
+  const pulls = [history.pull(dave), history.pull(dave)]
+  for (const pull of pulls) history.queued(bob, pull)
+  const ended = () => ({ at: history.tick(), startedAt: iso(history.now), finishedAt: iso(history.now + MINUTE) })
+  fileBatch(history, { tip: LOW, pulls: pulls.slice(0, 1), runs: { test: 'failure' } }, ended())
+  fileBatch(history, { tip: HIGH, base: LOW, pulls: pulls.slice(1), runs: { test: 'success' } }, ended())
+  history.now += 5 * MINUTE
+  fileBatch(history, { tip: commit(0xa03), pulls, runs: { test: 'success' } }, ended())
+  history.now += 5 * MINUTE
+  fileBatch(history, { tip: commit(0xa04), pulls, runs: { test: 'running' } })
+  assert.deepEqual(
+    said(history).filter(line => line.includes('dropped')),
+    [
+      'attention | A batch of 2 was dropped: it passed, but what it stood on or held had changed',
+      'attention | A batch of 1 was dropped: the batch that it stood on did not land',
+    ],
+  )
+})
+
 test('AHD-1 a batch that was built on another one is said to run ahead', () => {
   const history = new History()
   const pulls = [history.pull(dave), history.pull(dave)]
@@ -127,18 +147,9 @@ test('HON-2 strangers leave no line, and a list ends at its newest 50', () => {
 })
 
 test('MOV-4 every cause of a drop is read as it was written', () => {
-  const causes: readonly DropParts[] = [
-    'branch-moved',
-    'pull-moved-on',
-    'batch-failed',
-    'no-verdict',
-    'landing-failed',
-    'not-lander',
-    'stopping',
-  ]
   assert.deepEqual(
-    causes.map(cause => readDrop(dropWords(cause))),
-    causes,
+    DROPS.map(cause => readDrop(dropWords(cause))),
+    DROPS,
   )
   assert.deepEqual([readDrop(undefined), readDrop('cancelled by hand')], [undefined, undefined])
 })

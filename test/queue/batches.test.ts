@@ -84,6 +84,24 @@ test('CHK-4 it is landing still when the branch is at its tip and nothing is rec
   assert.deepEqual(flight(history), { a01: 'landing' })
 })
 
+test('MOV-2 LND-2 a batch that passed lands no more once one was built anew where it stands, or once a pull of it is out', () => {
+  const { history, pulls } = queue(2)
+  fileBatch(history, { tip: LOW, pulls, runs: { test: 'success' } })
+  assert.deepEqual(flight(history), { a01: 'landing' })
+  fileBatch(history, { tip: HIGH, pulls, runs: { test: 'running' } }, { at: history.tick() })
+  assert.deepEqual(flight(history), { a02: 'checking' })
+
+  const other = queue(2)
+  const [first] = other.pulls
+  fileBatch(other.history, { tip: LOW, pulls: other.pulls, runs: { test: 'success' } })
+  if (first !== undefined) other.history.left(bob, first)
+  assert.deepEqual(flight(other.history), {})
+  if (first !== undefined) other.history.queued(bob, first)
+  assert.equal(onlyState(other.history), 'cancelled', 'queued again it is in another batch')
+  other.history.refsOf(alice, 'orchard', { main: LOW, topic: commit(2) })
+  assert.deepEqual(flight(other.history), { a01: 'landing' }, 'it was pushed before')
+})
+
 test('CHK-4 a batch ahead that passed waits for the batch under it', () => {
   const { history, pulls } = queue(2)
   fileBatch(history, { tip: LOW, pulls: pulls.slice(0, 1), runs: { test: 'running' } })

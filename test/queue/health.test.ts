@@ -5,6 +5,7 @@ import { queueHealth } from '../../src/queue/health.ts'
 import { leaving } from '../../src/queue/leaving.ts'
 import { standing } from '../../src/queue/standing.ts'
 import { timeline } from '../../src/queue/timeline.ts'
+import { dropWords } from '../../src/queue/words/runner.ts'
 import { text } from './asking-support.ts'
 import { fileBatch, land } from './batch-support.ts'
 import { type AtUri, alice, bob, carol, commit, dave, History, MINUTE, mallory, rigby } from './support.ts'
@@ -110,6 +111,13 @@ test('STA-4 an ejection is a move, and an empty queue never stalls', () => {
   assert.equal(health(history, { lastSeen: new Map([[rigby, { at: history.now }]]), stallAfter }).kind, 'idle')
 })
 
+test('STA-4 a lander that starts again and again moves nothing', () => {
+  const { history } = line(1)
+  history.now += 70 * MINUTE
+  history.lander(rigby)
+  assert.equal(health(history, { stallAfter: 60 * MINUTE }).kind, 'stall')
+})
+
 test('STA-4 MOV-7 three drops without a landing within the hour are churn; a landing, or time, ends it', () => {
   const { history, pulls } = line(2)
   const drop = (n: number) => fileBatch(history, { tip: commit(0xc00 + n), pulls, runs: { test: 'cancelled' } })
@@ -128,6 +136,19 @@ test('STA-4 MOV-7 three drops without a landing within the hour are churn; a lan
   history.queued(bob, landing)
   land(history, { tip: HIGH, pulls: [landing], runs: {} })
   assert.equal(health(history).kind, 'waiting', 'something landed since')
+})
+
+test('MOV-7 what fails with the batch under it is no churn: nothing moved', () => {
+  const { history, pulls } = line(2)
+  for (const n of [1, 2, 3, 4]) {
+    const low = commit(0xc00 + n)
+    const [lower, upper] = [pulls.slice(0, 1), pulls.slice(1)]
+    fileBatch(history, { tip: low, pulls: lower, runs: { test: 'failure' } }, { at: history.tick() })
+    const runs = { test: n % 2 === 0 ? ('cancelled' as const) : ('success' as const) }
+    const cause = n % 2 === 0 ? { cause: dropWords('batch-failed') } : {}
+    fileBatch(history, { tip: commit(0xd00 + n), base: low, pulls: upper, runs }, { at: history.tick(), ...cause })
+  }
+  assert.equal(health(history).kind, 'waiting')
 })
 
 test('BLD-9 a batch that is let fill says so, as long as it does', () => {

@@ -184,3 +184,13 @@ test('STA-4 where something is expected to land is part of a standing, or why no
   assert.equal(lost && 'none' in lost && text(lost.none, history), 'No estimate: no lander is seen.')
   assert.equal(stand(history, first, {}).expected, undefined)
 })
+
+test('STA-7 of a lander that is not named no landing is foretold', () => {
+  const history = new History()
+  history.lander(bob)
+  const pull = history.pull(dave)
+  history.queued(bob, pull)
+  const of = stand(history, pull, {}, { lastSeen: new Map([[bob, { at: history.now }]]), history: () => ({ batches: [] }) })
+  assert.ok(of.expected !== undefined && 'none' in of.expected)
+  assert.equal(text(of.expected.none, history), 'No estimate: who lands here is not named, so its batches are not known.')
+})

@@ -1,6 +1,7 @@
 /** dev.knotless.getQueue and dev.knotless.listQueues: branches' queues. */
 import type * as knotless from '../../lexicons/dev/knotless.ts'
 import { repoOf } from '../admission.ts'
+import { redOf } from '../batch-ends.ts'
 import { isWhole } from '../batches.ts'
 import { expectedOfBatch, usualRun } from '../expected.ts'
 import { queueHealth } from '../health.ts'
@@ -132,8 +133,7 @@ function batchView<W>(view: RepositoryView, batch: BatchView, ctx: AnswerContext
   }
 }
 
-/** What a batch's words are made of. */
-/** `at`: where its branch is. */
+/** What a batch's words are made of; `at`: the commit that its branch is at. */
 export function batchParts(batch: BatchView, at?: string): BatchParts {
   const { state, base, tip, branch, runner } = batch
   const { passed, of, running, failed, noVerdict } = countRuns(batch)
@@ -142,7 +142,7 @@ export function batchParts(batch: BatchView, at?: string): BatchParts {
     case 'checking':
       return { state, passed, of, running }
     case 'red-undecided':
-      return { state, failed: failed.length > 0 ? failed : noVerdict }
+      return { state, failed: redOf(batch).names }
     case 'landing':
       return { state, lander: runner, branch, tip, nothingRan, moved: tip === at }
     case 'landed':

@@ -1,7 +1,7 @@
 /** What happened to a queue, line by line; the pull that a line is about follows it. */
 import type { Tone } from './labels.ts'
 import { commit, list, type Phrase, say, who } from './phrase.ts'
-import { type DropParts, dropWhy } from './runner.ts'
+import { type DropSaid, dropWhy } from './runner.ts'
 import { requeueWords } from './steward.ts'
 
 /** People are DIDs, commits whole ids. */
@@ -15,11 +15,12 @@ export type ActivityParts =
   | { kind: 'built'; by: string; size: number; base: string; ahead: boolean }
   | { kind: 'landed'; size: number; branch: string; tip: string }
   | { kind: 'failed'; size: number; names: readonly string[]; verdict: boolean }
-  | { kind: 'dropped'; size: number; branch: string; cause?: DropParts | undefined }
+  | { kind: 'dropped'; size: number; branch: string; cause?: DropSaid | undefined }
   | { kind: 'rejected' }
   | { kind: 'started'; by: string }
   | { kind: 'stopped'; by: string }
 
+/** What a line of the activity says, before its pull, and its tone. */
 export function activityWords(parts: ActivityParts): { tone: Tone | undefined; says: Phrase } {
   switch (parts.kind) {
     case 'queued':

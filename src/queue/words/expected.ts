@@ -49,6 +49,7 @@ export type NoEstimate =
   | { key: 'later'; of: number }
   | { key: 'silent' }
   | { key: 'blocked' }
+  | { key: 'unnamed' }
   | { key: 'halving' }
   | { key: 'red' }
   | { key: 'held' }
@@ -73,6 +74,8 @@ function because(parts: NoEstimate): string {
       return 'no lander is seen'
     case 'blocked':
       return 'nothing lands here for now'
+    case 'unnamed':
+      return 'who lands here is not named, so its batches are not known'
     case 'halving':
       return 'a failed batch is checked in halves'
     case 'red':

@@ -97,8 +97,13 @@ export function looksWords(everyMs: number): Phrase {
   return say`So many accounts are watched that each is looked at every ${span(everyMs)} only; what the event stream brings is still noticed at once.`
 }
 
-/** Why a batch was dropped. */
-export type DropParts = 'branch-moved' | 'pull-moved-on' | 'batch-failed' | 'no-verdict' | 'landing-failed' | 'not-lander' | 'stopping'
+/** Why a batch may be dropped. */
+export const DROPS = ['branch-moved', 'pull-moved-on', 'batch-failed', 'no-verdict', 'landing-failed', 'not-lander', 'stopping'] as const
+
+export type DropParts = (typeof DROPS)[number]
+
+/** What is said of a drop: its cause, or that it passed and its checks do not say why it did not land. */
+export type DropSaid = DropParts | 'not-landed'
 
 const CAUSES: Readonly<Record<DropParts, string>> = {
   'branch-moved': 'the branch moved',
@@ -110,7 +115,6 @@ const CAUSES: Readonly<Record<DropParts, string>> = {
   stopping: 'the runner stopped',
 }
 
-const DROPS = ['branch-moved', 'pull-moved-on', 'batch-failed', 'no-verdict', 'landing-failed', 'not-lander', 'stopping'] as const
 const DROPPED = /^cancelled as the merge queue dropped its batch \((.*)\)$/
 
 /** MOV-4, REA-3: what a check cancelled by a drop says. It begins the same for every cause. */
@@ -125,7 +129,7 @@ export function readDrop(cause: string | undefined): DropParts | undefined {
 }
 
 /** Why a batch was dropped, and what comes of it, after a colon. */
-export function dropWhy(cause: DropParts | undefined, branch: string): Phrase {
+export function dropWhy(cause: DropSaid | undefined, branch: string): Phrase {
   switch (cause) {
     case 'branch-moved':
       return say`${branch} moved by another push, so it is built again`
@@ -141,6 +145,8 @@ export function dropWhy(cause: DropParts | undefined, branch: string): Phrase {
       return say`another runner lands here`
     case 'stopping':
       return say`the runner stopped`
+    case 'not-landed':
+      return say`it passed, but what it stood on or held had changed`
     case undefined:
       return say`it was not decided`
   }

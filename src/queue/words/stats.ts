@@ -7,6 +7,7 @@ import { code, count, list, type Phrase, plain, say, span } from './phrase.ts'
 const MINUTE = 60_000
 const NONE = 'none'
 
+/** The title of the stats page in a tab and a search, before the site's name. */
 export function statsTitle(days: number, repo: string): string {
   return `Stats, ${count(days, 'day')} · ${repo}`
 }
@@ -46,9 +47,9 @@ export function figureWords(figures: Figures): FigureWords[] {
     { name: 'Landed', value: `${landed}`, note: `of ${queued} queued` },
     { name: 'Queued → landed, median', value: minutes(medianMs), ...judgement('median', is) },
     { name: '95th percentile', value: minutes(p95Ms), ...judgement('p95', is) },
-    { name: 'Ejected', value: percent(ejectedPart(figures)), ...judgement('ejected', is) },
+    { name: 'Ejected', value: ejectedOf(figures), ...judgement('ejected', is) },
     { name: 'Batches passed', value: percent(passedPart(figures)), ...judgement('passed', is) },
-    { name: 'A batch’s run', value: longestMs === undefined ? NONE : `${tenths(longestMs)} min`, note: 'the longest of its workflows' },
+    { name: 'A batch’s run', value: runSpan(longestMs), note: 'the longest of its workflows' },
   ]
 }
 
@@ -63,7 +64,7 @@ const BOUNDS: Readonly<Record<keyof Judgements, string>> = {
   median: 'under 30 min',
   p95: 'under 60 min',
   ejected: 'a few percent',
-  passed: 'over 80 %',
+  passed: 'over 80\u00a0%',
 }
 
 function judgement(of: keyof Judgements, all: Judgements): Pick<FigureWords, 'judgement' | 'note'> {
@@ -115,7 +116,7 @@ export const landingWords: Readonly<Record<'landed' | EjectedFor, string>> = {
 }
 
 const cancelledForWords: Readonly<Record<CancelledFor, string>> = {
-  'batch-failed': 'the batch had failed already',
+  'batch-failed': 'the batch, or the one under it, had failed',
   'branch-moved': 'the branch moved by another push',
   'pull-moved-on': 'a pull in the batch moved on',
   restart: 'the runner restarted',
@@ -171,8 +172,25 @@ export function compareHeads(day: number, days: number, sinceDays: number): { be
 
 /** A span that may be absent: in minutes while they are few. */
 function minutes(ms: number | undefined): string {
+  return ms === undefined || ms < 100 * MINUTE ? minutesWords(wholeMinutes(ms)) : span(ms)
+}
+
+/** A span in whole minutes, as answers give it: what rounds to none took some time all the same. */
+export function minutesWords(minutes: number | undefined): string {
+  if (minutes === undefined) return NONE
+  return minutes === 0 ? 'under 1 min' : `${minutes} min`
+}
+
+/** How long a run took: to a tenth of a minute, in seconds where it is less than one. */
+function runSpan(ms: number | undefined): string {
   if (ms === undefined) return NONE
-  return ms < 100 * MINUTE ? `${Math.round(ms / MINUTE)} min` : span(ms)
+  return ms < MINUTE ? span(ms) : `${tenths(ms)} min`
+}
+
+/** As a part of the queueings; how many, where nothing was queued in the span. */
+function ejectedOf(figures: Figures): string {
+  const part = ejectedPart(figures)
+  return part === undefined && figures.ejections > 0 ? `${figures.ejections}` : percent(part)
 }
 
 function wholeMinutes(ms: number | undefined): number | undefined {

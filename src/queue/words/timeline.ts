@@ -2,7 +2,7 @@
 import type { RunState } from '../runs.ts'
 import type { Tone } from './labels.ts'
 import { code, commit, list, type Phrase, say, who } from './phrase.ts'
-import { type DropParts, dropWhy } from './runner.ts'
+import { type DropSaid, dropWhy } from './runner.ts'
 import { decisionWords, requeueWords } from './steward.ts'
 
 /** How a pull moved on under a batch that it was in. */
@@ -25,7 +25,7 @@ export type TimelineParts =
       key: 'dropped'
       size: number
       branch: string
-      cause?: DropParts | undefined
+      cause?: DropSaid | undefined
       moved?: { pull?: { title: string; pull: string } | undefined; how: MovedOn } | undefined
     }
   | { key: 'batch-failed'; size: number; names: readonly string[]; verdict: boolean }

@@ -27,6 +27,7 @@ const reasons: readonly NoEstimate[] = [
   { key: 'later', of: 20 },
   { key: 'silent' },
   { key: 'blocked' },
+  { key: 'unnamed' },
   { key: 'halving' },
   { key: 'red' },
   { key: 'held' },

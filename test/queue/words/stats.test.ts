@@ -22,7 +22,9 @@ const samples = {
     batchesPassed: 159,
     longestMs: 756_000,
   }),
+  quick: figures({ queued: 4, landed: 4, medianMs: 12_000, p95Ms: 50_000, batchesEnded: 2, batchesPassed: 2, longestMs: 4_000 }),
   near: figures({ queued: 415, landed: 375, medianMs: 31 * MINUTE, p95Ms: 61 * MINUTE, ejections: 29, batchesEnded: 10, batchesPassed: 8 }),
+  early: figures({ ejections: 2 }),
   far: figures({ queued: 10, landed: 2, medianMs: 46 * MINUTE, p95Ms: 1500 * MINUTE, ejections: 8, batchesEnded: 3, batchesPassed: 1 }),
 }
 
