@@ -353,6 +353,18 @@ test('Add, then Leave after it asked what that costs; the keyboard stays where i
   assert.equal(tab.url(), `${site.url}/pull`)
 })
 
+test('when the button that has the focus goes, the keyboard stays in its region and goes on from there', async () => {
+  world.box = state('queued')
+  await visit('/pull')
+  await tab.getByRole('button', { name: 'Leave queue' }).focus()
+  world.box = state('merged')
+  site.change(2)
+  await until(async () => /^Landed in main/.test((await headline()) ?? ''))
+  await until(async () => (await tab.evaluate('document.activeElement.id')) === 'merge-box-t')
+  await tab.keyboard.press('Tab')
+  assert.equal(await tab.evaluate('document.activeElement.closest("#merge-box") !== null'), true)
+})
+
 test('the menu closes by Escape and gives the focus back', async () => {
   await visit('/queue')
   await tab.locator('.menu summary').click()

@@ -168,6 +168,17 @@ live.addEventListener('htmx:before:swap', () => {
 live.addEventListener('htmx:after:swap', () => {
   if (anchor?.element.isConnected) scrollBy(0, anchor.element.getBoundingClientRect().top - anchor.top)
 })
+// When what has the focus goes, whoever uses the keyboard stays in its region instead of beginning again at the top.
+let around = []
+document.addEventListener('htmx:before:swap', () => {
+  around = []
+  for (let each = document.activeElement?.closest('main [id]'); each; each = each.parentElement.closest('main [id]')) around.push(each.id)
+})
+document.addEventListener('htmx:after:swap', () => {
+  if (document.activeElement !== document.body) return
+  const heirs = around.map(id => document.getElementById(id)?.querySelector('[tabindex="-1"], a[href], button'))
+  heirs.find(Boolean)?.focus({ preventScroll: true })
+})
 // What was not answered is asked again.
 for (const failed of ['htmx:error', 'htmx:response:error'])
   live.addEventListener(failed, () => setTimeout(() => stop && ask(), 5_000 + Math.random() * 5_000))
