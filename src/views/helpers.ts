@@ -8,6 +8,7 @@ import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
 import { ordinal } from '../queue/words/phrase.ts'
 import { recordCut } from '../queue/words/record-page.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
+import { minutesWords } from '../queue/words/stats.ts'
 import { backWords, requeueWords, stewardLabel } from '../queue/words/steward.ts'
 import { plainLine } from './ansi.ts'
 import { type Asset, assetUrl } from './assets.ts'
@@ -125,12 +126,13 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     checkHref,
 
     repoHref,
-    repoName: repo === undefined ? '' : `${paths.accountName(repo.owner)}/${repo.name}`,
+    repoName: repo === undefined ? '' : paths.repositoryName(repo.owner, repo.name),
     queueHref: (branch: string) => (repo === undefined ? '/' : paths.queuePath(repo.owner, repo.name, branch)),
     statsHref: paths.statsPathIn(repoHref),
     batchHref: (tip: string) => paths.batchPathIn(repoHref, tip),
     /** How long something took, from milliseconds. */
     duration,
+    minutes: minutesWords,
     /** A clock time, with its day where that was not lately. */
     clock: (at: Instant) => time(at, Math.abs(frame.now - millis(at)) < 20 * 3_600_000 ? 'clock' : 'full'),
     silentBatch: silentBatchWords(),

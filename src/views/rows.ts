@@ -173,11 +173,13 @@ export function rowTexts({ label, time, words, text, checkHref, now }: Tools) {
       return label({ ...run, word: href === undefined ? name : html`<a href="${href}">${name}</a>` }, true)
     },
 
-    /** When something lands: "in 8–10 min"; that there is no estimate where the reason is said beside it; nothing where nobody estimates. */
-    lands: (expected: ExpectedLine | undefined) => {
+    /** When something lands: "in 8–10 min"; why there is no estimate, unless the reason is among those `said` beside it; nothing where nobody estimates. */
+    lands: (expected: ExpectedLine | undefined, said: readonly Words[]) => {
       if (expected === undefined) return undefined
       const range = rangeOf(expected)
-      return range === undefined ? noEstimate : words([landsIn(range.from, range.to)])
+      if (range !== undefined) return words([landsIn(range.from, range.to)])
+      const { none } = expected
+      return none === undefined || said.some(each => text(each) === text(none)) ? noEstimate : words(none)
     },
 
     /** The same beside a batch's name, or why not; `ahead`: it stands on another. */

@@ -7,7 +7,7 @@ import { renderer } from './rendered.ts'
 import { alice, minutesAgo, now, runner } from './sample.ts'
 import { busyQueue, emptyQueue } from './sample-queue.ts'
 
-function part(name: 'health' | 'flight' | 'waiting' | 'ejected' | 'activity', model: QueuePage): string {
+function part(name: 'health' | 'flight' | 'waiting' | 'ejected' | 'figures' | 'activity', model: QueuePage): string {
   return renderer().renderPart('queue', name, model)
 }
 
@@ -55,4 +55,24 @@ test('a pull that the steward put back cannot be added again, and an empty queue
   assert.doesNotMatch(part('ejected', back), /Add again/)
   assert.doesNotMatch(part('waiting', emptyQueue()), /Lands|estimate/)
   assert.match(part('activity', emptyQueue()), /Nothing has happened here yet\./)
+})
+
+test('a row says itself why it has no estimate where that does not stand under the list', () => {
+  const busy = busyQueue()
+  const why = 'No estimate: it hangs on what becomes of a pull ahead of it.'
+  const queued = busy.queue.queued.map(entry => ({ ...entry, standing: { ...entry.standing, expected: { none: why } } }))
+  const rows = (estimates: string[]) => part('waiting', { ...busy, queue: { ...busy.queue, queued }, estimates })
+  const own = (html: string) => html.match(/<dd>No estimate: it hangs on what becomes of a pull ahead of it\.<\/dd>/g)?.length ?? 0
+  assert.ok(own(rows(['Landing times come from the last 5 batches that passed.'])) > 1)
+  assert.equal(own(rows([why])), 0)
+  assert.match(rows([why]), /<dd>no estimate<\/dd>/)
+})
+
+test('REA-3 a figure of less than half a minute is not said to be none', () => {
+  const busy = busyQueue()
+  const stats = [{ days: 1, landed: 2, medianMinutes: 0, p95Minutes: 1 }, { days: 7, landed: 2 }]
+  const html = part('figures', { ...busy, queue: { ...busy.queue, stats } })
+  assert.match(html, /<td>under 1 min<\/td>\s*<td>none<\/td>/)
+  assert.match(html, /<td>1 min<\/td>/)
+  assert.doesNotMatch(html, />0 min/)
 })

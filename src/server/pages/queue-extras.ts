@@ -1,16 +1,19 @@
 /** What a queue page says beside its lists: the reader's own pulls, what estimates go by, when the branch moved. */
 import type { AnswerContext } from '../../queue/answers/context.ts'
-import type { entryParts } from '../../queue/answers/rows.ts'
 import { standing } from '../../queue/standing.ts'
 import type { BranchView, RepositoryView } from '../../queue/view.ts'
 import { basisSentence, landsIn } from '../../queue/words/expected.ts'
 import { liveWords, type YoursPart } from '../../queue/words/pages.ts'
 import type { Phrase } from '../../queue/words/phrase.ts'
-import type { QueuePage } from '../../views/models.ts'
 
 /** Own pulls that are named; the others are counted. */
 const MOST_YOURS = 3
 const MOST_ESTIMATES = 4
+
+/** A row as far as its landing time goes: what that goes by, or why there is none. */
+interface Estimated {
+  standing: { expected?: { basis?: Phrase | undefined; none?: Phrase | undefined } | undefined }
+}
 
 /** Where the queued pulls of whoever reads are, in one sentence; undefined for nobody, and where there are none. */
 export function yoursOf(view: RepositoryView, branch: BranchView | undefined, asking: AnswerContext): Phrase | undefined {
@@ -26,14 +29,23 @@ export function yoursOf(view: RepositoryView, branch: BranchView | undefined, as
   return liveWords({ key: 'yours', pulls, more: own.length - pulls.length })
 }
 
-/** What the landing times of these rows go by, and why others have none; each once. */
-export function estimatesOf(entries: ReturnType<typeof entryParts>): QueuePage['estimates'] {
-  const said = entries.flatMap(({ standing: { expected } }) => {
-    const { basis, none } = expected ?? {}
-    if (basis !== undefined) return [basisSentence(basis)]
-    return none === undefined ? [] : [none]
-  })
-  return [...new Map(said.map(phrase => [JSON.stringify(phrase), phrase])).values()].slice(0, MOST_ESTIMATES)
+/** What the landing times of these rows go by, each once; where none has one, why most have none. A row that has none for another reason says it itself. */
+export function estimatesOf(entries: readonly Estimated[]): Phrase[] {
+  const expected = entries.flatMap(entry => entry.standing.expected ?? [])
+  const bases = countEach(expected.flatMap(({ basis }) => (basis === undefined ? [] : [basisSentence(basis)])))
+  if (bases.length > 0) return bases.slice(0, MOST_ESTIMATES)
+  return countEach(expected.flatMap(({ none }) => (none === undefined ? [] : [none]))).slice(0, 1)
+}
+
+/** Each once, the most frequent first. */
+function countEach(phrases: readonly Phrase[]): Phrase[] {
+  const counts = new Map<string, { phrase: Phrase; n: number }>()
+  for (const phrase of phrases) {
+    const key = JSON.stringify(phrase)
+    const { n } = counts.get(key) ?? { n: 0 }
+    counts.set(key, { phrase, n: n + 1 })
+  }
+  return [...counts.values()].sort((a, b) => b.n - a.n).map(({ phrase }) => phrase)
 }
 
 /** When the branch came to its tip: with its last landing, where that is where it is. */
