@@ -18,6 +18,11 @@ export function accountName(account: Account): string {
   return account.handle ?? account.did
 }
 
+/** A repository as people write it: alice.test/orchard. */
+export function repositoryName(owner: Account, name: string): string {
+  return `${accountName(owner)}/${name}`
+}
+
 /** The repositories of an account. */
 export function accountPath(account: Account): string {
   return `/?q=${part(accountName(account))}`
