@@ -121,18 +121,18 @@ export function plainLine(raw: string): string {
 
 /** Text without controls; a step back takes the letter before it, of the pieces before where there is none. */
 function shown(text: string, before: readonly Piece[]): string {
-  const seen = text.replace(turning, '\ufffd')
-  if (!seen.includes('\b')) return seen.replace(controls, '')
-  let out = ''
-  for (const [at, part] of seen.split('\b').entries()) {
-    if (at > 0 && out !== '') out = out.slice(0, -1)
-    else if (at > 0) {
+  const seen = text.replace(turning, '\ufffd').replace(controls, '')
+  if (!seen.includes('\b')) return seen
+  // Letter by letter: a text that is cut and added to a thousand times is copied as often.
+  const out: string[] = []
+  for (const char of seen) {
+    if (char !== '\b') out.push(char)
+    else if (out.pop() === undefined) {
       const last = before.at(-1)
       if (last !== undefined) last.text = last.text.slice(0, -1)
     }
-    out += part.replace(controls, '')
   }
-  return out
+  return out.join('')
 }
 
 function cut(text: string, most: number): string {

@@ -109,6 +109,13 @@ test('what cannot be watched has no stream', async () => {
     assert.equal((await get(`/events?of=${encodeURIComponent(topic)}`)).status, 404, topic)
 })
 
+test('a repository with the longest address that there is can be watched', async () => {
+  const ends = new AbortController()
+  const topic = `at://did:web:${'a'.repeat(245)}/dev.knotless.repo/${'n'.repeat(512)}@1`
+  assert.equal((await fetch(`${server.url}/events?of=${encodeURIComponent(topic)}`, { signal: ends.signal })).status, 200)
+  ends.abort()
+})
+
 test('one address has so many streams and no more, and is told when to ask again', async () => {
   const ends = new AbortController()
   const topic = `/events?of=${encodeURIComponent(`${orchard.repo}@1`)}`

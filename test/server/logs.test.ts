@@ -129,6 +129,25 @@ test('what is no log, is gone, or cannot be read is told apart', async () => {
   await assert.rejects(nowhere.of({ did, parts: ['0'] }), { code: 'ENOTDIR' })
 })
 
+test('a server that gives other bytes than were asked for has not damaged the log: it is read again', async () => {
+  const good = packed('one\ntwo\n'.repeat(50_000))
+  const bad = Buffer.from(good).fill(0xff, good.length / 2, good.length / 2 + 40)
+  for (const other of [bad, good.subarray(0, -200), Buffer.concat([packed('one\n'), Buffer.alloc(300_000, 'x')]), Buffer.from('no gzip')]) {
+    let tries = 0
+    const blob = async function* () {
+      tries++
+      yield* pieces(tries === 1 ? other : good)
+      // As reading does at the end of what is not what its CID says.
+      if (tries === 1) throw new UpstreamError('bad-answer', 'pds.test', 'other bytes')
+    }
+    const logs = createLogs({ reader: readerOf([blob]), folder: mkdtempSync(join(folder, 'of-')) })
+    const first = await logs.of({ did, parts: ['0'] }, 60_000)
+    assert.deepEqual(first, { ok: false, why: 'unread', host: 'pds.test' })
+    const log = await opened(logs, ['0'])
+    assert.deepEqual([log.lines, log.cut, tries], [100_000, undefined, 2])
+  }
+})
+
 test('as many as may are read at once, of one account fewer', async () => {
   const gate = Promise.withResolvers<void>()
   const waits = () =>

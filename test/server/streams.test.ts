@@ -107,6 +107,18 @@ test('streams are bounded in all and for one address, and what is left makes roo
   await open(watch([orchard], 'a'))
 })
 
+test('who left before its stream was opened has none', async () => {
+  const streams = createStreams({ most: { all: 10, perAddress: 10 } })
+  const opened: boolean[] = []
+  server = await serveHttp((_, response) => {
+    response.destroy()
+    response.once('close', () => opened.push(streams.open(response, 'here', [{ of: orchard, version: 1 }])))
+  })
+  watch([orchard])
+  await until(() => opened.length === 1)
+  assert.deepEqual([opened, streams.count()], [[false], 0])
+})
+
 test('a page is told each third beat, since time alone changes what it says', async () => {
   await start({ beatMs: 60 })
   const reader = watch([orchard])

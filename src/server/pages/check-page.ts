@@ -1,20 +1,18 @@
-import { pipeline, Readable } from 'node:stream'
-import { constants, createBrotliCompress, createGzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { checkAt } from '../../indexer/read.ts'
 import { checkView } from '../../queue/answers/parts.ts'
 import { isGoing, millis, type Run, runState } from '../../queue/runs.ts'
 import type { RepositoryView } from '../../queue/view.ts'
-import { ranOn, runResult, runTimes, summaryRest, testsSay } from '../../queue/words/check-page.ts'
+import { noLogWords, ranOn, runResult, runTimes, summaryRest, testsSay } from '../../queue/words/check-page.ts'
 import { runLabels } from '../../queue/words/labels.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import { decisionWords } from '../../queue/words/steward.ts'
 import type { CheckPage } from '../../views/models.ts'
-import { accountName, checkPathIn, repositoryPath } from '../../views/paths.ts'
-import { encodingFor } from '../http/compression.ts'
+import { checkPathIn, repositoryName, repositoryPath } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
+import { createLongAnswers } from '../http/long-answers.ts'
 import { failedModel } from './check-failed.ts'
 import { logModel, readLog, wholeLog } from './check-log.ts'
 import type { PageContext } from './context.ts'
@@ -59,6 +57,7 @@ const query = {
 /** The page of one run with its log, live while it goes on; and the log as text. */
 export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
   const path = '/:owner/:name/checks/:runner/:key'
+  const long = createLongAnswers()
   const kept = new LRUCache<string, { of: string; html: Buffer }>({
     maxSize: KEPT,
     ttl: 1_000,
@@ -91,18 +90,13 @@ export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
       .type('text/plain; charset=utf-8')
       .header('cache-control', 'no-store')
     if (typeof log.text === 'string') return reply.send(log.text)
-    return request.method === 'HEAD' ? reply.send() : sendLong(reply, log.text, encodingFor(request.headers['accept-encoding']))
+    if (request.method === 'HEAD') return reply.send()
+    if (long.send(reply, log.text)) return reply
+    return reply
+      .code(503)
+      .header('retry-after', '30')
+      .send(`${plain(noLogWords({ why: 'busy' }), ctx.now(), () => undefined)}\n`)
   })
-}
-
-/** A text of any length, sent as it is made and compressed on its way. */
-function sendLong(reply: FastifyReply, text: AsyncIterable<string>, encoding: ReturnType<typeof encodingFor>): FastifyReply {
-  const source = Readable.from(text)
-  if (encoding === undefined) return reply.send(source)
-  const packed = encoding === 'br' ? createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }) : createGzip({ level: 3 })
-  // A copy that cannot be read on, or a reader that leaves, ends both.
-  pipeline(source, packed, () => undefined)
-  return reply.header('content-encoding', encoding).send(packed)
 }
 
 function sendNoRun(ctx: PageContext, request: FastifyRequest<{ Params: CheckParams }>, reply: FastifyReply): FastifyReply {
@@ -163,7 +157,7 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
   const retried = (value.retried ?? []).map(({ test }) => test)
   const said = testsSay(failed.tests, retried)
   const branch = value.ref.replace(/^refs\/heads\//, '')
-  const repo = `${accountName(head.owner)}/${head.name}`
+  const repo = repositoryName(head.owner, head.name)
   const pull = value.pull === undefined ? undefined : view.pulls.get(value.pull)?.pull
   const log = await logModel(ctx, run, read, { from, path, bad: failed.bad })
   const isLive = isGoing(value) || log.live

@@ -4,12 +4,13 @@ import { versionOf } from '../../indexer/read.ts'
 import type { PageContext } from './context.ts'
 import { changedEvent, type Topic } from './streams.ts'
 
-/** What all tabs of one browser may watch over one stream. */
+/** What all tabs of one browser may watch over one stream, and characters of one: a DID and a name may be long. */
 const MOST_TOPICS = 24
+const LONGEST = 1_024
 
 const query = {
   type: 'object',
-  properties: { of: { type: 'array', items: { type: 'string', maxLength: 600 }, minItems: 1, maxItems: MOST_TOPICS } },
+  properties: { of: { type: 'array', items: { type: 'string', maxLength: LONGEST }, minItems: 1, maxItems: MOST_TOPICS } },
   required: ['of'],
 } as const
 

@@ -91,6 +91,8 @@ export function createStreams({ most, now = () => performance.now(), beatMs = 20
 
   return {
     open(response, address, topics) {
+      // One that has left already would never leave again.
+      if (response.destroyed) return false
       const here = perAddress.get(address) ?? 0
       if (all >= most.all || here >= most.perAddress) return false
       all += 1
