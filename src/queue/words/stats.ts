@@ -170,9 +170,10 @@ export function compareHeads(day: number, days: number, sinceDays: number): { be
   return { before: say`${count(days, 'day')} before`, since: say`${count(sinceDays, 'day')} from ${date} on` }
 }
 
-/** A span that may be absent: in minutes while they are few. */
+/** A span that may be absent: in minutes while they are few, in seconds where it is less than one. */
 function minutes(ms: number | undefined): string {
-  return ms === undefined || ms < 100 * MINUTE ? minutesWords(wholeMinutes(ms)) : span(ms)
+  if (ms === undefined) return NONE
+  return ms < MINUTE || ms >= 100 * MINUTE ? span(ms) : `${Math.round(ms / MINUTE)} min`
 }
 
 /** A span in whole minutes, as answers give it: what rounds to none took some time all the same. */
