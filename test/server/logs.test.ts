@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { UpstreamError } from '../../src/atproto/upstream-error.ts'
 import { createBlocks } from '../../src/server/logs/blocks.ts'
 import { copyBounds } from '../../src/server/logs/copies.ts'
-import { findFailed } from '../../src/server/logs/failed-lines.ts'
+import { createFailedTests, findFailed } from '../../src/server/logs/failed-lines.ts'
 import { createLogs, type Logs, type OpenLog } from '../../src/server/logs/logs.ts'
 import { until } from '../support/until.ts'
 
@@ -212,4 +212,46 @@ test('where a log tells of a failed test, by its name and by what went wrong', a
     ]),
     [{ says: 4, from: 3 }, { says: 6, from: 5 }, { from: 2 }, { from: undefined }, { from: undefined }],
   )
+})
+
+test('what a log tells of failed tests is looked for once, whoever asks, and again where that failed', async () => {
+  const open = await opened(createLogs({ reader: readerOf([packed('opens an orchard\nexpected 499\n')]), folder }), ['0'])
+  let reads = 0
+  const log: OpenLog = {
+    ...open,
+    async *all() {
+      reads++
+      if (reads === 1) throw new Error('the copy is gone')
+      yield* open.all()
+    },
+  }
+  const failedTests = createFailedTests()
+  const ask = () => failedTests.of('a run', log, [{ name: 'opens an orchard', message: 'expected 499', kind: 'failure', text: '' }])
+  await assert.rejects(ask())
+  assert.deepEqual(await Promise.all([ask(), ask()]), [[{ says: 2, from: 1 }], [{ says: 2, from: 1 }]])
+  await ask()
+  assert.equal(reads, 2)
+})
+
+test('other work goes on while a long log is looked through for many tests', async () => {
+  const line = 'a'.repeat(80)
+  const block = { first: 1, lines: Array(3_000).fill(line) }
+  const log: Pick<OpenLog, 'bytes' | 'all'> = {
+    bytes: 10 * 2 ** 20,
+    async *all() {
+      for (let n = 0; n < 40; n++) yield block
+    },
+  }
+  let turns = 0
+  const ticking = setInterval(() => turns++, 0)
+  const tests = Array.from({ length: 100 }, (_, n) => ({
+    name: `${line} ${n}`,
+    message: `${line} is ${n}`,
+    kind: 'failure' as const,
+    text: '',
+  }))
+  const found = await findFailed(log, tests)
+  clearInterval(ticking)
+  assert.equal(found.length, 100)
+  assert.ok(turns >= 40, `${turns}`)
 })

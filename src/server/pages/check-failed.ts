@@ -5,7 +5,7 @@ import { moreFailed, noReportWords } from '../../queue/words/check-page.ts'
 import type { FailedLine, FailedModel } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'
 import type { FailedTest, Report } from '../../workflows/junit.ts'
-import { type FailedLines, findFailed } from '../logs/failed-lines.ts'
+import type { FailedLines } from '../logs/failed-lines.ts'
 import type { ReadLog } from '../logs/logs.ts'
 import type { PageContext } from './context.ts'
 
@@ -25,7 +25,12 @@ export interface Failed {
 }
 
 /** What the report of a run says of failed tests, where it has one: bounded, and each with the line of the log that tells of it. */
-export async function failedModel(ctx: Pick<PageContext, 'reports'>, run: Run, log: ReadLog | undefined, path: string): Promise<Failed> {
+export async function failedModel(
+  ctx: Pick<PageContext, 'reports' | 'failedTests'>,
+  run: Run,
+  log: ReadLog | undefined,
+  path: string,
+): Promise<Failed> {
   const { report: blob } = run.value
   const did = parseDid(run.did)
   if (blob === undefined || did === undefined) return {}
@@ -33,7 +38,8 @@ export async function failedModel(ctx: Pick<PageContext, 'reports'>, run: Run, l
   if (!read.ok) return run.value.status === 'success' ? {} : { model: { of: 0, list: [], notes: [noReportWords(read)] } }
   const { report } = read
   const shown = report.failed.slice(0, SHOWN)
-  const lines = log?.ok === true ? await findFailed(log, shown) : []
+  const key = [did, ...[blob, ...(run.value.log ?? [])].map(each => getBlobCidString(each))].join(' ')
+  const lines = log?.ok === true ? await ctx.failedTests.of(key, log, shown) : []
   const of = log?.ok === true ? log.lines : 0
   const tests = { failures: report.failures, of: report.tests, skipped: report.skipped }
   const bad = new Set(lines.flatMap(({ says }) => says ?? []))

@@ -2,6 +2,7 @@ import type { RepositoryCache } from '../../indexer/read.ts'
 import type { ActionContext } from '../actions/context.ts'
 import type { LateReruns } from '../actions/rerun-pull.ts'
 import type { Context } from '../context.ts'
+import type { FailedTests } from '../logs/failed-lines.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Reports } from '../logs/reports.ts'
 import type { Changes } from './changes.ts'
@@ -17,6 +18,7 @@ export interface PageContext extends Context {
   readonly pageCache: PageCache
   readonly logs: Logs
   readonly reports: Reports
+  readonly failedTests: FailedTests
   readonly lateReruns: LateReruns
   readonly shownOrders: ShownOrders
   readonly streams: Streams

@@ -3,6 +3,7 @@ import { versionOf } from '../../indexer/read.ts'
 import { createActions } from '../actions/create.ts'
 import { createLateReruns } from '../actions/rerun-pull.ts'
 import type { Context } from '../context.ts'
+import { createFailedTests } from '../logs/failed-lines.ts'
 import { createLogs } from '../logs/logs.ts'
 import { createReports } from '../logs/reports.ts'
 import { createChanges } from './changes.ts'
@@ -33,6 +34,7 @@ export function createPageContext(ctx: Context): PageContext {
     pageCache,
     lateReruns: createLateReruns(),
     logs: createLogs({ reader: ctx.reader, folder: join(ctx.config.dataDir, 'logs') }),
+    failedTests: createFailedTests(),
     reports: createReports({ reader: ctx.reader }),
     shownOrders: createShownOrders(),
     streams,
