@@ -42,8 +42,10 @@ export async function benchLive(): Promise<Figure[]> {
         await garden.queue()
         await wait(3_000)
         const began = { cpu: server.cpuMs(), at: performance.now(), ...watched.parse((await watchers.ask({})).figures) }
+        const others = await chatter(network)
         const written = await change(garden)
         await wait(3_000)
+        await others.stop()
         const cpu = server.cpuMs() - began.cpu
         const share = cpu / (performance.now() - began.at)
         const { read, answers, bytes } = watched.parse((await watchers.ask({})).figures)
@@ -89,6 +91,27 @@ async function change(garden: Garden): Promise<Map<number, number>> {
     await wait(Math.max(0, 1_000 - (performance.now() - started)))
   }
   return written
+}
+
+/**
+ * Another account of the same PDS that writes ten times a second. The reference PDS looks for new events after 2, 4, 8 … 512 ms without any, so that on
+ * one where nobody else writes a record waits for its stream up to half a second.
+ */
+async function chatter(network: Network): Promise<{ stop(): Promise<void> }> {
+  const other = await network.createAccount('chatter.test')
+  const stopped = new AbortController()
+  const writing = (async () => {
+    for (let n = 0; !stopped.signal.aborted; n++) {
+      await other.create('com.example.note', { text: `note ${n}`, createdAt: new Date().toISOString() })
+      await wait(100)
+    }
+  })()
+  return {
+    async stop() {
+      stopped.abort()
+      await writing
+    },
+  }
 }
 
 type Read = readonly (readonly [row: number, at: readonly number[]])[]

@@ -7,7 +7,7 @@ import type { Context } from './context.ts'
 import { addGitHttp } from './git-http/routes.ts'
 import { serveHealth } from './health.ts'
 import { boundBodyTime, LONG_BODY_MS } from './http/body-time.ts'
-import { compressAnswers } from './http/compression.ts'
+import { compressAnswers, createPacked } from './http/compression.ts'
 import { answerBadAddress, handleErrors, handleNotFound } from './http/errors.ts'
 import { guardPages } from './http/guard.ts'
 import { addSecurityHeaders } from './http/headers.ts'
@@ -16,6 +16,8 @@ import { serveStatic } from './http/static.ts'
 import { endStreamsOnClose } from './http/streams.ts'
 import { addVisits } from './http/visit.ts'
 import { measure } from './metrics.ts'
+import { createPageContext } from './pages/create.ts'
+import { answerKept } from './pages/kept-answers.ts'
 import { addPages } from './pages/pages.ts'
 import { serveWellKnown } from './well-known.ts'
 import { mountXrpc } from './xrpc/mount.ts'
@@ -40,8 +42,11 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 1_024 },
     frameworkErrors: (error, request, reply) => answerBadAddress(ctx, error, request, reply),
   })
+  const pages = createPageContext(ctx)
+  const packed = createPacked()
   handleErrors(app, ctx)
   endStreamsOnClose(app)
+  answerKept(app, pages, packed)
   addSecurityHeaders(app, ctx.config)
   boundBodyTime(app)
   measure(app, ctx.metrics)
@@ -56,11 +61,11 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
     await scope.register(formbody, { bodyLimit: FORM_BYTES })
     addVisits(scope, ctx)
     guardPages(scope, ctx)
-    compressAnswers(scope)
+    compressAnswers(scope, packed)
     handleNotFound(scope, ctx)
     addLogIn(scope, ctx)
     addCallback(scope, ctx)
-    addPages(scope, ctx)
+    addPages(scope, ctx, pages)
   })
   return app
 }

@@ -82,6 +82,17 @@ test('every reader who is signed out and asks the same gets the same bytes, made
   }
 })
 
+test('what is answered from what was kept has the headers that it was made with', async () => {
+  const asked = `${path}?have=news.,waiting.,flight.&seen=1`
+  const said = async (answer: Response) => {
+    await answer.text()
+    return [...answer.headers].filter(([name]) => name !== 'date' && name !== 'keep-alive').map(each => each.join(': '))
+  }
+  // What was made is good for a second, which may be over on a machine under load.
+  const answers = await Promise.all(Array.from({ length: 10 }, () => get(asked).then(said)))
+  for (const each of answers) assert.deepEqual(each, answers[0])
+})
+
 test('the stream says at once what is of another version than the reader has, and only that', async () => {
   const version = versionOf(server.context.database, orchard.repo)
   const first = async (topic: string) => {

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 
 /** Less is not worth its header, in bytes. */
-const LEAST = 860
+export const LEAST_COMPRESSED = 860
 /** Text and what is made of it; images and git's packs are compressed already. */
 const worthwhile = /^(text\/(?!event-stream)|application\/(json|javascript|atom\+xml|ld\+json)|image\/svg\+xml)/
 
@@ -12,11 +12,20 @@ const brotli = promisify(brotliCompress)
 
 type Encoding = 'br' | 'gzip'
 
-export type Compress = (bytes: Buffer, encoding: Encoding) => Promise<Buffer>
+export type Compress = (bytes: Buffer, encoding: Encoding) => Buffer | Promise<Buffer>
 
-/** For answers made anew: quickly, off the main thread. */
-const quickly: Compress = (bytes, encoding) =>
-  encoding === 'gzip' ? zip(bytes, { level: 6 }) : brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+/** What is compressed in less time than a thread is asked for it, in bytes. */
+const SMALL = 32 * 1_024
+const quick = { gzip: { level: 6 }, br: { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } } }
+
+/**
+ * For answers made anew: quickly, and large ones off the main thread. Small ones at once: when a thousand ask for the same, all of them would wait
+ * behind one another for the thread's word.
+ */
+const quickly: Compress = (bytes, encoding) => {
+  if (bytes.length > SMALL) return encoding === 'gzip' ? zip(bytes, quick.gzip) : brotli(bytes, quick.br)
+  return encoding === 'gzip' ? gzipSync(bytes, quick.gzip) : brotliCompressSync(bytes, quick.br)
+}
 
 /** For what is sent again and again: as small as it gets. */
 export const wholly: Compress = (bytes, encoding) =>
@@ -30,6 +39,7 @@ export interface Packed {
   of(bytes: Buffer, encoding: Encoding): Buffer | Promise<Buffer>
 }
 
+/** Compresses by `compress`: for answers made anew unless told otherwise. */
 export function createPacked(compress: Compress = quickly): Packed {
   const kept: Record<Encoding, WeakMap<Buffer, Buffer | Promise<Buffer>>> = { br: new WeakMap(), gzip: new WeakMap() }
   return {
@@ -38,6 +48,7 @@ export function createPacked(compress: Compress = quickly): Packed {
       if (known !== undefined) return known
       const coming = compress(bytes, encoding)
       kept[encoding].set(bytes, coming)
+      if (Buffer.isBuffer(coming)) return coming
       coming.then(
         done => kept[encoding].set(bytes, done),
         () => kept[encoding].delete(bytes),
@@ -88,7 +99,7 @@ export function compressAnswers(app: FastifyInstance, packed: Packed = createPac
     const encoding = encodingFor(request.headers['accept-encoding'])
     if (encoding === undefined || reply.hasHeader('content-encoding') || request.method === 'HEAD') return done(null, payload)
     if (!Buffer.isBuffer(payload) && typeof payload !== 'string') return done(null, payload)
-    if (payload.length < LEAST) return done(null, payload)
+    if (payload.length < LEAST_COMPRESSED) return done(null, payload)
     const send = (bytes: Buffer) => {
       reply.header('content-encoding', encoding).removeHeader('content-length')
       // Other bytes than those that the tag was made of, and the same meaning.

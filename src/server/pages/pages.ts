@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { addBadge } from './badge.ts'
 import { addBatchPage } from './batch-page.ts'
 import { addCheckPage } from './check-page.ts'
-import { createPageContext } from './create.ts'
+import type { PageContext } from './context.ts'
 import { addEvents } from './events.ts'
 import { addFeed } from './feed.ts'
 import { addFormAddresses } from './form-addresses.ts'
@@ -21,8 +21,7 @@ import { addSettings } from './settings.ts'
 import { addStatsPage } from './stats-page.ts'
 
 /** Every page and action, one file each. They run in a scope that knows the visit, parses forms and has checked their tokens. */
-export function addPages(app: FastifyInstance, ctx: Context): void {
-  const pages = createPageContext(ctx)
+export function addPages(app: FastifyInstance, ctx: Context, pages: PageContext): void {
   addEvents(app, pages)
   addHomePage(app, pages)
   addMyPulls(app, pages)

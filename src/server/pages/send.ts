@@ -7,12 +7,22 @@ import type { PageContext } from './context.ts'
 import { nearby } from './nearby.ts'
 import type { PageOf } from './page-cache.ts'
 
+/** Of every page: what it depends on, and that browsers do not keep it. */
+export const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  vary: 'HX-Request, Cookie',
+  'cache-control': 'no-store',
+} as const
+
 /**
  * Sends HTML that depends on who asks and on whether htmx does. Browsers do not keep it: a step back would show what is no longer so, and to whoever
  * sits there after a log-out.
  */
 export function sendHtml(reply: FastifyReply, html: string | Buffer, status = html.length === 0 ? 204 : 200): FastifyReply {
-  return reply.code(status).type('text/html; charset=utf-8').headers({ vary: 'HX-Request, Cookie', 'cache-control': 'no-store' }).send(html)
+  return reply
+    .code(status)
+    .headers({ ...pageHeaders })
+    .send(html)
 }
 
 /** What is asked without any cookie is the same for everybody. */
