@@ -1,6 +1,7 @@
 /** What happened to a branch's queue, newest first, each from a record (REA-1). */
 import { dropOf, endOf, redOf, wasAhead } from './batch-ends.ts'
 import { readLanded } from './batches.ts'
+import { droppedAt } from './drops.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
 import { millis, order } from './runs.ts'
 import { tidMillis } from './tid.ts'
@@ -107,7 +108,12 @@ function ofBatch(view: RepositoryView, branch: BranchView, batch: BatchView): Ac
   // Of pulls that landed long ago nothing is known here, nor whether their batch did.
   const isKnown = batch.members.every(member => view.pulls.has(member.pull))
   const ended = isKnown ? endParts(branch, batch) : undefined
-  return ended === undefined ? [built] : [built, event(ended, endOf(batch), record, { batch: batch.tip })]
+  return ended === undefined
+    ? [built]
+    : [
+        built,
+        event(ended, ended.kind === 'dropped' ? droppedAt(view, batch, branch.every ?? []) : endOf(batch), record, { batch: batch.tip }),
+      ]
 }
 
 function endParts(branch: BranchView, batch: BatchView): ActivityParts | undefined {

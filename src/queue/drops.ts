@@ -1,4 +1,5 @@
 /** Which pull moved on under a batch that was dropped (MOV-2), as records and heads say. */
+import { dropOf, endOf } from './batch-ends.ts'
 import { tidMillis } from './tid.ts'
 import type { BatchView, PullView, RepositoryView } from './view.ts'
 import type { DropSaid } from './words/runner.ts'
@@ -30,6 +31,20 @@ export function movedOn(
   // Of several nothing tells which it was.
   const [other] = others
   return other === undefined || others.length > 1 ? undefined : named(pull, other.of, other.how)
+}
+
+/**
+ * When a batch was dropped, in milliseconds since 1970: as its last run ended, and of one that passed not before a pull of it was taken out or it was
+ * built anew. `every`: the batches of its branch.
+ */
+export function droppedAt(view: RepositoryView, batch: BatchView, every: readonly BatchView[]): number {
+  const end = endOf(batch)
+  if (dropOf(batch, every) !== 'not-landed') return end
+  const records = batch.members.flatMap(member => view.pulls.get(member.pull)?.history ?? [])
+  const outs = records.filter(({ value }) => isOut(value.state)).map(({ rkey }) => tidMillis(rkey) + 1)
+  const anew = every.filter(other => other.runner === batch.runner && other.base === batch.base).map(({ since }) => since - 1)
+  const after = [...outs, ...anew].filter(time => time > batch.since)
+  return after.length === 0 ? end : Math.max(end, Math.min(...after))
 }
 
 function named(page: PullView, of: PullView, how: MovedOn) {

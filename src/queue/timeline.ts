@@ -1,6 +1,6 @@
 /** What happened to a pull: honoured records, its own checks and the batches that it was in, oldest first. */
 import { dropOf, endOf, redOf, wasAhead } from './batch-ends.ts'
-import { movedOn } from './drops.ts'
+import { droppedAt, movedOn } from './drops.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
 import { isGoing, millis, order, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
@@ -149,10 +149,12 @@ function endOfBatch(view: RepositoryView, pull: PullView, batch: BatchView): Tim
   const last = batch.checks.findLast(({ value }) => (millis(value.finishedAt) ?? batch.since) >= at) ?? batch.checks[0]
   if (last === undefined || !Number.isFinite(at)) return []
   if (batch.state === 'cancelled') {
-    const cause = dropOf(batch, view.branches.get(batch.branch)?.every ?? [])
+    const every = view.branches.get(batch.branch)?.every ?? []
+    const cause = dropOf(batch, every)
+    const droppedAfter = droppedAt(view, batch, every)
     const mayHaveMoved = cause === undefined || cause === 'pull-moved-on' || cause === 'not-landed'
-    const moved = mayHaveMoved ? movedOn(view, pull, { batch, at, cause }) : undefined
-    return [event({ key: 'dropped', size, branch: batch.branch, cause, moved }, at, last.uri)]
+    const moved = mayHaveMoved ? movedOn(view, pull, { batch, at: droppedAfter, cause }) : undefined
+    return [event({ key: 'dropped', size, branch: batch.branch, cause, moved }, droppedAfter, last.uri)]
   }
   if (batch.state !== 'failed') return []
   return [{ ...event({ key: 'batch-failed', size, ...redOf(batch) }, at, last.uri), failed: failedRuns(batch) }]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { queueActivity } from '../../src/queue/activity.ts'
 import { queueNews } from '../../src/queue/news.ts'
+import { timeline } from '../../src/queue/timeline.ts'
 import { DROPS, dropWords, readDrop } from '../../src/queue/words/runner.ts'
 import { text } from './asking-support.ts'
 import { fileBatch, land } from './batch-support.ts'
@@ -104,6 +105,27 @@ test('FAI-9 LND-2 of a batch that passed and did not land it is not said that it
       'attention | A batch of 1 was dropped: the batch that it stood on did not land',
     ],
   )
+})
+
+test('MOV-2 a batch that passed was dropped once a pull of it was out, and not before', () => {
+  const history = new History()
+  const pulls = [history.pull(dave, { title: 'One' }), history.pull(dave, { title: 'Two' })]
+  for (const pull of pulls) history.queued(bob, pull)
+  const [first, second] = pulls
+  assert(first !== undefined && second !== undefined)
+  const ended = () => ({ at: history.tick(), startedAt: iso(history.now), finishedAt: iso(history.now + 1000) })
+  fileBatch(history, { tip: LOW, pulls, runs: { test: 'success' } }, ended())
+  history.left(bob, first)
+  fileBatch(history, { tip: HIGH, pulls: [second], runs: { test: 'running' } }, ended())
+  assert.deepEqual(
+    happened(history)
+      .slice(0, 4)
+      .map(({ kind }) => kind),
+    ['built', 'dropped', 'left', 'built'],
+  )
+  const view = history.view()
+  const lines = timeline(view, history.see(second)).map(({ says }) => text(says, history))
+  assert.ok(lines.includes('Its batch of 2 was dropped: “One” left the queue'), lines.join('\n'))
 })
 
 test('AHD-1 a batch that was built on another one is said to run ahead', () => {
