@@ -1,6 +1,6 @@
 import { parseFlags, usage } from './demo/flags.ts'
 import { words } from './demo/words.ts'
-import { stopSignal } from './stop-signal.ts'
+import { onTerminal, runProgram } from './program.ts'
 
 /** The demo as a program: it runs until a signal, or until the program that started it is gone. A second signal ends it at once. */
 async function main(): Promise<number> {
@@ -13,16 +13,10 @@ async function main(): Promise<number> {
     console.log(usage)
     return 0
   }
-  const stopped = stopSignal(words.broke)
+  const around = onTerminal(words.broke)
   // What the network is made of takes a second to load, and wrong flags need none of it.
   const { runDemo } = await import('./demo/run.ts')
-  return runDemo(flags, { say: line => console.log(line), complain: line => console.error(line), stopped })
+  return runDemo(flags, around)
 }
 
-main().then(
-  code => process.exit(code),
-  (error: unknown) => {
-    console.error(error instanceof Error ? error.message : words.broke)
-    process.exit(1)
-  },
-)
+runProgram(main, words.broke)

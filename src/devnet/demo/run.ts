@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { giveDelegation } from '../give-delegation.ts'
 import { type Network, startNetwork } from '../network.ts'
 import { freePort, PortTaken, portIsFree } from '../ports.ts'
+import type { Surroundings } from '../program.ts'
 import { type People, seedPeople, seedSamples } from '../seed.ts'
 import { type DataDir, openDataDir } from './data-dir.ts'
 import { chooseExecutor } from './executor.ts'
@@ -17,14 +18,6 @@ import { words } from './words.ts'
 const readyMs = 60_000
 /** How long the runner's first pass is waited for. */
 const runnerMs = 30_000
-
-/** What the demo needs of its surroundings. */
-export interface Surroundings {
-  say: (line: string) => void
-  complain: (line: string) => void
-  /** Settles when the demo is to stop; with a line when that is because something broke. */
-  stopped: Promise<string | undefined>
-}
 
 /** Runs the demo until it is told to stop or its server ends. Gives the exit code: 0 stopped, 1 something broke or is in use. */
 export async function runDemo(flags: Flags, around: Surroundings): Promise<number> {

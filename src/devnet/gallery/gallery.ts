@@ -21,6 +21,7 @@ const MINUTE = 60_000
 /** How long a pass holds, in milliseconds: it is told again before that. */
 export const REPORT_EVERY = MINUTE
 
+/** All states, and whoever looks at them. */
 export interface Gallery {
   readonly scenes: readonly Scene[]
   readonly cast: Cast

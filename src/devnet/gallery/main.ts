@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { stopSignal } from '../stop-signal.ts'
+import { onTerminal, runProgram } from '../program.ts'
 import { words } from './words.ts'
 
 /** The gallery as a program: it runs until a signal, or until the program that started it is gone. */
@@ -21,16 +21,10 @@ async function main(): Promise<number> {
     console.error(words.wrongPort(values.port))
     return 2
   }
-  const stopped = stopSignal(words.broke)
+  const around = onTerminal(words.broke)
   // What the network is made of takes a second to load, and wrong flags need none of it.
   const { runGallery } = await import('./run.ts')
-  return runGallery(port, { say: line => console.log(line), complain: line => console.error(line), stopped })
+  return runGallery(port, around)
 }
 
-main().then(
-  code => process.exit(code),
-  (error: unknown) => {
-    console.error(error instanceof Error ? error.message : words.broke)
-    process.exit(1)
-  },
-)
+runProgram(main, words.broke)

@@ -1,6 +1,7 @@
 /** What owners did not allow, and what git cannot read. */
 import type { Making } from './world.ts'
 
+/** Puts up repositories whose owners let nobody write, and two that git cannot read. */
 export async function others({ cast, pen, passes, history, open, show }: Making): Promise<void> {
   const { alice, bob, carol, dave, erin, runner } = cast
   for (const [owner, name, as, id, title] of [

@@ -30,6 +30,7 @@ export interface RepoPlan {
   branches?: Readonly<Record<string, string>>
 }
 
+/** Writes records. Times are minutes before now. */
 export interface Pen {
   repo(plan: RepoPlan): Promise<Repo>
   /** A pull, opened `ago` minutes before now. */

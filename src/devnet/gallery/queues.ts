@@ -130,10 +130,10 @@ async function landers(making: Making): Promise<void> {
     queueOnly: ['stable'],
     branches: { stable: making.history.trunk('landed-3') },
   })
-  const open1 = await open(byHand, 'Benches')
-  show('no-runners', 'No runners', open1, { title: 'Merged by hand, here' })
-  show('no-runners-owner', 'No runners', open1, { as: 'alice', title: 'The same, as the owner sees it' })
-  show('no-runners-signed-out', 'No runners', open1, { as: 'nobody', title: 'The same, as anybody sees it' })
+  const benches = await open(byHand, 'Benches')
+  show('no-runners', 'No runners', benches, { title: 'Merged by hand, here' })
+  show('no-runners-owner', 'No runners', benches, { as: 'alice', title: 'The same, as the owner sees it' })
+  show('no-runners-signed-out', 'No runners', benches, { as: 'nobody', title: 'The same, as anybody sees it' })
   show('no-runners-queue-only', 'No runners', await open(byHand, 'More benches', { onto: 'stable' }), {
     title: 'Onto a branch that insists on its queue',
   })

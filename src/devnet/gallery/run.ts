@@ -3,20 +3,13 @@ import { easyPassword } from '../demo/password.ts'
 import { type ServerProcess, startServer } from '../demo/server-process.ts'
 import { startNetwork } from '../network.ts'
 import { freePort, PortTaken, portIsFree } from '../ports.ts'
+import type { Surroundings } from '../program.ts'
 import { seedPeople } from '../seed.ts'
 import { type Gallery, putUpGallery, REPORT_EVERY } from './gallery.ts'
 import { servePage } from './page.ts'
 import { words } from './words.ts'
 
 const READY_MS = 60_000
-
-/** What the gallery needs of its surroundings; as the demo's. */
-export interface Surroundings {
-  say: (line: string) => void
-  complain: (line: string) => void
-  /** Settles when it is to stop; with a line when that is because something broke. */
-  stopped: Promise<string | undefined>
-}
 
 /** Runs the gallery until it is told to stop or its server ends. `port`: of the list; 0 picks free ones. Gives the exit code. */
 export async function runGallery(port: number, around: Surroundings): Promise<number> {

@@ -29,6 +29,7 @@ export interface Repo {
   owner: DevAccount
 }
 
+/** The parts of the order of precedence, the first that is true first. */
 export const groups = [
   'Merged',
   'Closed',

@@ -18,6 +18,7 @@ export interface Cast extends People {
   hugo: DevAccount
 }
 
+/** What a part of the gallery is put up with. */
 export interface Making {
   cast: Cast
   pen: Pen
