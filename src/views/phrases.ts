@@ -1,7 +1,7 @@
 import { plain } from '../queue/words/phrase.ts'
 import { Html, html } from './html.ts'
 import type { Account, Names, PhrasePart, Words } from './models.ts'
-import { accountName, accountPath, repositoryPath } from './paths.ts'
+import { accountName, accountPath, repositoryName, repositoryPath } from './paths.ts'
 import { rangeElement, timeElement } from './times.ts'
 
 /** What parts of a sentence need to know to become links and times. */
@@ -25,7 +25,7 @@ function part(of: PhrasePart, context: PhraseContext): Html {
   if ('account' in of) return who({ did: of.account, handle: context.names(of.account) })
   if ('repo' in of) {
     const owner = { did: of.owner, handle: context.names(of.owner) }
-    return html`<a href="${repositoryPath(owner, of.repo)}"><bdi>${accountName(owner)}/${of.repo}</bdi></a>`
+    return html`<a href="${repositoryPath(owner, of.repo)}"><bdi>${repositoryName(owner, of.repo)}</bdi></a>`
   }
   const href = context.pullHref(of.pull)
   return href === undefined ? html`<bdi>${of.title}</bdi>` : html`<a href="${href}"><bdi>${of.title}</bdi></a>`

@@ -3,6 +3,7 @@ import type { AskedSettings } from '../queue/facts.ts'
 import { parseDuration } from './duration.ts'
 import { readYaml } from './yaml-text.ts'
 
+/** Its path in a commit. */
 export const queueSettingsFile = '.knotless/queue.yml'
 
 const bounds = { batch: [1, 50], depth: [1, 10], wait: [0, 86_400], timeout: [1, 864_000] } as const

@@ -57,6 +57,7 @@ export interface DayFigures extends Figures {
   day: string
 }
 
+/** The figures of days in a row, each day's and all of them together. */
 export interface SpanFigures {
   /** Oldest first, days without anything too. */
   days: readonly DayFigures[]
@@ -65,6 +66,7 @@ export interface SpanFigures {
   branches: readonly string[]
 }
 
+/** In milliseconds. */
 export const DAY = 86_400_000
 const MOST_RETRIED = 200
 

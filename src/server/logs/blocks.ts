@@ -1,5 +1,6 @@
 /** A text of any length cut into blocks of whole lines, so that any of its lines is found by reading one block. */
 
+/** A piece of a text. */
 export interface Block {
   /** Whole lines, each with its line feed, but the last of the text where that has none. */
   bytes: Buffer

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import type { BatchPage } from '../../views/models.ts'
-import { accountName, batchPathIn, repositoryPath } from '../../views/paths.ts'
+import { batchPathIn, repositoryName, repositoryPath } from '../../views/paths.ts'
 import { answerContext } from '../answer-context.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
@@ -57,7 +57,7 @@ function batchModel(ctx: PageContext, request: FastifyRequest, at: Located, batc
   const { head, names } = at
   const asking = answerContext(ctx, at, visitOf(request).session?.did)
   const parts = batchParts(at.view, batch, asking)
-  const repo = `${accountName(head.owner)}/${head.name}`
+  const repo = repositoryName(head.owner, head.name)
   const size = batch.members.length
   const listed = new URLSearchParams({ repo: at.row.uri, commit: batch.tip })
   return {

@@ -3,7 +3,7 @@ import { feedTitle } from '../../queue/words/feed.ts'
 import { join, plain } from '../../queue/words/phrase.ts'
 import { branchNotFound } from '../../queue/words/refusals.ts'
 import type { Frame, RepoHead } from '../../views/models.ts'
-import { accountName, feedPathIn, repositoryPath } from '../../views/paths.ts'
+import { feedPathIn, repositoryName, repositoryPath } from '../../views/paths.ts'
 import type { Context } from '../context.ts'
 import type { Located, RepoParams } from './locate.ts'
 
@@ -12,7 +12,7 @@ export type BranchParams = RepoParams & { '*': string }
 
 /** The feed of a branch, for the head of the pages that are about it. */
 export function feedLink(head: RepoHead, branch: string): NonNullable<Frame['feed']> {
-  const title = feedTitle(branch, `${accountName(head.owner)}/${head.name}`)
+  const title = feedTitle(branch, repositoryName(head.owner, head.name))
   return { href: feedPathIn(repositoryPath(head.owner, head.name), branch), title }
 }
 

@@ -8,7 +8,7 @@ import { tidMillis } from '../../queue/tid.ts'
 import type { RepositoryView } from '../../queue/view.ts'
 import { feedTitle, feedWords } from '../../queue/words/feed.ts'
 import { atomFeed, type FeedEntry } from '../../views/feed.ts'
-import { accountName, batchPathIn, feedPathIn, pullPathIn, queuePath, repositoryPath } from '../../views/paths.ts'
+import { accountName, batchPathIn, feedPathIn, pullPathIn, queuePath, repositoryName, repositoryPath } from '../../views/paths.ts'
 import { sendTagged } from '../http/tagged.ts'
 import { hasBranch } from '../xrpc/present-branch.ts'
 import { type BranchParams, noBranch } from './branch-params.ts'
@@ -56,7 +56,7 @@ function feedText(ctx: PageContext, at: Located, branch: string): string | undef
   const entries = branchPast(view, branch, ENTRIES).map(event => entryOf(view, event, voice))
   return atomFeed({
     id: tag(`feed/${head.owner.did}/${head.name}/${branch}`),
-    title: feedTitle(branch, `${accountName(head.owner)}/${head.name}`),
+    title: feedTitle(branch, repositoryName(head.owner, head.name)),
     self: whole(feedPathIn(repository, branch)),
     page: whole(queuePath(head.owner, head.name, branch)),
     author: accountName(head.owner),

@@ -7,7 +7,7 @@ import { titleWords } from '../../queue/words/pages.ts'
 import { alreadyQueued, notQueued } from '../../queue/words/refusals.ts'
 import { askedAgain } from '../../queue/words/rerun.ts'
 import type { Again } from '../../views/models.ts'
-import { accountName, withQuery } from '../../views/paths.ts'
+import { repositoryName, withQuery } from '../../views/paths.ts'
 import { leaveQueue } from '../actions/leave-queue.ts'
 import { queuePull } from '../actions/queue-pull.ts'
 import { rerunPull } from '../actions/rerun-pull.ts'
@@ -17,7 +17,7 @@ import { endSession } from '../auth/end-session.ts'
 import { grants } from '../auth/scopes.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
 import { sendPage } from '../http/answers.ts'
-import { frameOf, isFragment } from '../http/frame.ts'
+import { isFragment } from '../http/frame.ts'
 import { limited } from '../http/limits.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
@@ -25,6 +25,7 @@ import { locatePull } from './locate.ts'
 import type { Tried } from './merge-box.ts'
 import { type PullParams, pullModel, pullParams, rerunRightOf, sendNoPull } from './pull-page.ts'
 import { pathOf } from './pull-path.ts'
+import { aboutPull } from './question.ts'
 import { sendHtml } from './send.ts'
 
 const queueForm = {
@@ -91,32 +92,17 @@ export function addPullActions(app: FastifyInstance, ctx: PageContext): void {
     if (at === undefined) return sendNoPull(ctx, request, reply)
     if (visitOf(request).session === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
     const leave = leaving(at.view, at.pull)
-    const { uri, value } = at.pull.pull
-    const frame = {
-      ...frameOf(ctx, request, {
-        title: titleWords({ key: 'leave', title: value.title, repo: `${accountName(at.head.owner)}/${at.head.name}` }),
-        description: 'Leave the queue?',
-      }),
-      names: at.names,
-    }
-    const { did } = at.pull.pull
-    const pull = {
-      uri,
-      author: { did, handle: at.names(did) },
-      title: value.title,
-      branch: at.pull.branch,
-      draft: at.pull.draft,
-      state: at.pull.state,
-      createdAt: value.createdAt,
-    }
+    const repo = repositoryName(at.head.owner, at.head.name)
+    const title = titleWords({ key: 'leave', title: at.pull.pull.value.title, repo })
+    const about = aboutPull(ctx, request, at, { title, description: 'Leave the queue?' })
     reply.header('cache-control', 'no-store')
     if (leave === undefined) {
       const refused = notQueued()
-      return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: refused.message, refused }, 422)
+      return sendPage(ctx, reply, 'confirm-leave', { ...about, says: refused.message, refused }, 422)
     }
     const { expected } = standing(at.view, at.pull, answerContext(ctx, at, visitOf(request).session?.did))
     const stays = expected === undefined || 'none' in expected ? undefined : stayWords(expected)
-    return sendPage(ctx, reply, 'confirm-leave', { frame, repo: at.head, pull, says: leave.page, stays })
+    return sendPage(ctx, reply, 'confirm-leave', { ...about, says: leave.page, stays })
   })
 }
 

@@ -3,12 +3,11 @@ import { changeActs, judgeChange } from '../../queue/changing.ts'
 import { changedAlready, changeLabels } from '../../queue/words/changing.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import type { ChangeAct } from '../../queue/words/refusals.ts'
-import { accountName } from '../../views/paths.ts'
+import { repositoryName } from '../../views/paths.ts'
 import { changePull } from '../actions/change-pull.ts'
 import { grants } from '../auth/scopes.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
 import { sendPage } from '../http/answers.ts'
-import { frameOf } from '../http/frame.ts'
 import { limited } from '../http/limits.ts'
 import { visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
@@ -16,6 +15,7 @@ import { locatePull } from './locate.ts'
 import { answerBox, askedOf, logInAgain, type Pulled } from './pull-actions.ts'
 import { changeLine, changeRightOf, changes } from './pull-changing.ts'
 import { type PullParams, pullParams, sendNoPull } from './pull-page.ts'
+import { aboutPull } from './question.ts'
 
 /** Close, Reopen, Mark as ready and Make a draft, with and without script; and the question before the two that may cost a place, for those without. */
 export function addPullChanges(app: FastifyInstance, ctx: PageContext): void {
@@ -53,19 +53,12 @@ function ask(ctx: PageContext, request: FastifyRequest<{ Params: PullParams }>, 
   if (at === undefined) return sendNoPull(ctx, request, reply)
   const { session } = visitOf(request)
   if (session === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
-  const { uri, did, value } = at.pull.pull
+  const { uri, value } = at.pull.pull
   const judged = judgeChange(act, { view: at.view, pull: uri, caller: session.did })
   const refused = judged.ok ? (judged.already ? changedAlready(act) : undefined) : judged.refusal
-  const repo = `${accountName(at.head.owner)}/${at.head.name}`
-  const frame = {
-    ...frameOf(ctx, request, {
-      title: titleWords({ key: 'pull', standing: changeLabels[act], title: value.title, repo }),
-      description: `${changeLabels[act]}: ${repo}.`,
-    }),
-    names: at.names,
-  }
-  const { branch, draft, state } = at.pull
-  const pull = { uri, author: { did, handle: at.names(did) }, title: value.title, branch, draft, state, createdAt: value.createdAt }
+  const repo = repositoryName(at.head.owner, at.head.name)
+  const title = titleWords({ key: 'pull', standing: changeLabels[act], title: value.title, repo })
+  const about = aboutPull(ctx, request, at, { title, description: `${changeLabels[act]}: ${repo}.` })
   reply.header('cache-control', 'no-store')
-  return sendPage(ctx, reply, 'confirm-change', { frame, repo: at.head, pull, change: changeLine(at, act), refused }, refused ? 422 : 200)
+  return sendPage(ctx, reply, 'confirm-change', { ...about, change: changeLine(at, act), refused }, refused ? 422 : 200)
 }

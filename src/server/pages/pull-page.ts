@@ -9,7 +9,7 @@ import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import { askedAgain, rerunRight, rerunRightRefused } from '../../queue/words/rerun.ts'
 import type { Again, PullPage, Words } from '../../views/models.ts'
-import { accountName, withQuery } from '../../views/paths.ts'
+import { accountName, repositoryName, withQuery } from '../../views/paths.ts'
 import type { PageParts } from '../../views/render.ts'
 import { judgeRerun } from '../actions/rerun-pull.ts'
 import { serverName } from '../actions/server-name.ts'
@@ -139,7 +139,7 @@ export async function pullModel(
   const standing = plain(row.standing.text, asking.now, names)
   const path = pathOf(at)
   const batch = batchOf(view, pull)
-  const repoName = `${accountName(head.owner)}/${head.name}`
+  const repoName = repositoryName(head.owner, head.name)
   return {
     frame: {
       ...frameOf(ctx, request, {

@@ -9,7 +9,7 @@ import type { BranchView, PullView, RepositoryView } from '../../queue/view.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import type { Paging, QueuePage } from '../../views/models.ts'
-import { accountName, queuePath, withQuery } from '../../views/paths.ts'
+import { accountName, queuePath, repositoryName, withQuery } from '../../views/paths.ts'
 import { answerContext } from '../answer-context.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
@@ -98,7 +98,7 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
   const filter = { q: asked.q ?? '', author: asked.author ?? '', mine: asked.mine === '1' && viewer !== undefined }
   const matching = waiting.filter(pull => matches(pull, filter, viewer, names))
   const { rows, paging } = pageOf(matching, asked.page ?? 1, request.url)
-  const repoName = `${accountName(head.owner)}/${head.name}`
+  const repoName = repositoryName(head.owner, head.name)
   const health = `${body.health.bold} ${plain(body.health.says, asking.now, names)}`
   const may = mayActs(view, viewer)
   const ill = isWell(body.health.tone) ? undefined : body.health.label

@@ -6,7 +6,7 @@ import { plain } from '../../queue/words/phrase.ts'
 import { recordCounts, recordKind, recordPlace, recordTitle } from '../../queue/words/record-page.ts'
 import { jsonText } from '../../views/json-text.ts'
 import type { RecordPage } from '../../views/models.ts'
-import { accountName, checkPathIn, pullPathIn, repositoryPath } from '../../views/paths.ts'
+import { accountName, checkPathIn, pullPathIn, repositoryName, repositoryPath } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
@@ -120,7 +120,7 @@ function aboutOf(ctx: PageContext, record: Kept, names: (did: string) => string 
   if (repo === undefined) return []
   const owner = { did: repo.did, handle: names(repo.did) }
   const path = repositoryPath(owner, repo.name)
-  const about = [{ word: 'Repository', title: `${accountName(owner)}/${repo.name}`, href: path }]
+  const about = [{ word: 'Repository', title: repositoryName(owner, repo.name), href: path }]
   const pull = record.collection === 'dev.knotless.pull' ? record.uri : (fieldOf(record.json, 'subject') ?? fieldOf(record.json, 'pull'))
   const address = parseAtUri(pull)
   const kept = address?.collection === 'dev.knotless.pull' && pull !== undefined ? recordAt(ctx.database, pull) : undefined

@@ -3,7 +3,7 @@ import { type Did, parseAtUri, repoUri } from '../../atproto/ids.ts'
 import type { Names } from '../../queue/words/phrase.ts'
 import type { SettingsRefusal } from '../../queue/words/repo-settings.ts'
 import * as says from '../../queue/words/repo-settings-page.ts'
-import { accountName, repositoryPath } from '../../views/paths.ts'
+import { repositoryName, repositoryPath } from '../../views/paths.ts'
 import { endSession } from '../auth/end-session.ts'
 import { sendToLogIn } from '../auth/to-log-in.ts'
 import { sendPage } from '../http/answers.ts'
@@ -64,7 +64,7 @@ export async function sendAccept(
   refused?: SettingsRefusal,
 ): Promise<FastifyReply> {
   const name = offeredTo(at.view.record.value, offered) ?? at.head.name
-  const repo = `${accountName(at.head.owner)}/${at.head.name}`
+  const repo = repositoryName(at.head.owner, at.head.name)
   const right = (await mayWriteRepo(ctx, offered)) ? undefined : await rightFor(ctx, offered, settingsPath(at), query.right)
   const words = says.offeredWords({ owner: at.row.did, name: at.head.name }, { owner: offered, name })
   const named: Names = did => at.names(did) ?? (did === offered ? visitOf(request).session?.handle : undefined)

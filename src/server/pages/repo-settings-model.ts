@@ -9,7 +9,7 @@ import { tidMillis } from '../../queue/tid.ts'
 import type { Names } from '../../queue/words/phrase.ts'
 import * as says from '../../queue/words/repo-settings-page.ts'
 import type { Account, FormBase, RepoSettingsPage, RuleRow, SettingsSection, Typed } from '../../views/models.ts'
-import { accountName, repositoryPath, withQuery } from '../../views/paths.ts'
+import { repositoryName, repositoryPath, withQuery } from '../../views/paths.ts'
 import { answerContext } from '../answer-context.ts'
 import { frameOf } from '../http/frame.ts'
 import type { PageContext } from './context.ts'
@@ -58,7 +58,7 @@ export function settingsModel(ctx: PageContext, request: FastifyRequest, input: 
     return { cid: sent?.cid ?? record.cid, was: Object.fromEntries(fields) }
   }
   const list = (dids: readonly { did: string }[]) => dids.map(({ did }) => did).join(' ')
-  const repoName = `${accountName(at.head.owner)}/${at.head.name}`
+  const repoName = repositoryName(at.head.owner, at.head.name)
   const general = typedIn('general')
   const offered = typedIn('offer')
   return {

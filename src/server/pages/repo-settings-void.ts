@@ -4,7 +4,7 @@ import type { RepoRecord } from '../../queue/facts.ts'
 import { withVoid } from '../../queue/repo-edit-people.ts'
 import { comesBack } from '../../queue/taking-out.ts'
 import * as says from '../../queue/words/repo-settings-page.ts'
-import { accountName } from '../../views/paths.ts'
+import { repositoryName } from '../../views/paths.ts'
 import { knownFacts } from '../actions/known-facts.ts'
 import { sendPage } from '../http/answers.ts'
 import { frameOf } from '../http/frame.ts'
@@ -41,7 +41,7 @@ export function addVoid(app: FastifyInstance, ctx: PageContext): void {
       if (record.value.former?.some(entry => entry.did === did) !== true) {
         return reply.redirect(did === '' ? settingsPath(at) : `${settingsPath(at)}#former`, 303)
       }
-      const repo = `${accountName(at.head.owner)}/${at.head.name}`
+      const repo = repositoryName(at.head.owner, at.head.name)
       const frame = {
         ...frameOf(ctx, request, { title: says.settingsTitle(repo), description: says.settingsDescription }),
         names: at.names,

@@ -9,7 +9,7 @@ import type { PullView, RepositoryView } from '../../queue/view.ts'
 import { badgeWords, noBadgeWords, titleWords } from '../../queue/words/pages.ts'
 import { offerWords } from '../../queue/words/repo-settings-page.ts'
 import type { Account, Paging, RepositoryPage, SleepingRecord } from '../../views/models.ts'
-import { accountName, badgePathIn, queuePath, repositoryPath, withQuery } from '../../views/paths.ts'
+import { badgePathIn, queuePath, repositoryName, repositoryPath, withQuery } from '../../views/paths.ts'
 import { answerContext } from '../answer-context.ts'
 import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
@@ -80,7 +80,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
   const { gateway } = view.record.value
   const { description } = view.record.value
   const queues = queueSummaryParts(view, asking)
-  const repoName = `${accountName(head.owner)}/${head.name}`
+  const repoName = repositoryName(head.owner, head.name)
   return {
     frame: {
       ...frameOf(ctx, request, {

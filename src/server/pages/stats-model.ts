@@ -32,6 +32,7 @@ export interface StatsQuery {
   compare?: string
 }
 
+/** How many days are shown unless another span is asked for. */
 export const DAYS = 30
 /** Landings below which nothing is drawn. */
 const FEW = 5

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { dayOf, type SpanFigures, spanStart } from '../../queue/stats/figures.ts'
 import { statsDescription, statsTitle } from '../../queue/words/stats.ts'
 import type { Words } from '../../views/models.ts'
-import { accountName, repositoryPath, statsPathIn, withQuery } from '../../views/paths.ts'
+import { repositoryName, repositoryPath, statsPathIn, withQuery } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { sendTagged } from '../http/tagged.ts'
 import { hasBranch } from '../xrpc/present-branch.ts'
@@ -73,7 +73,7 @@ function sendStats(ctx: PageContext, request: FastifyRequest, reply: FastifyRepl
     ...model,
     frame: {
       ...frameOf(ctx, request, {
-        title: statsTitle(days, `${accountName(head.owner)}/${head.name}`),
+        title: statsTitle(days, repositoryName(head.owner, head.name)),
         description: statsDescription(days, branch),
         alternateJson: withQuery('/xrpc/dev.knotless.getQueueStats', { repo: at.row.uri, branch, since: `${since}T00:00:00Z` }),
       }),
