@@ -2,6 +2,7 @@ import { test } from 'node:test'
 import * as words from '../../../src/queue/words/batch.ts'
 import * as run from '../../../src/queue/words/check-page.ts'
 import { type Phrase, plain } from '../../../src/queue/words/phrase.ts'
+import { DROPS } from '../../../src/queue/words/runner.ts'
 import { NOW, names } from './samples.ts'
 
 const text = (phrase: Phrase) => plain(phrase, NOW, names)
@@ -13,16 +14,7 @@ const pull = 'at://did:plc:carol/dev.knotless.pull/3k'
 const minute = 60_000
 const member = { title: 'Label rows', pull }
 
-const causes = [
-  'branch-moved',
-  'pull-moved-on',
-  'batch-failed',
-  'no-verdict',
-  'landing-failed',
-  'not-lander',
-  'stopping',
-  undefined,
-] as const
+const causes = [...DROPS, undefined]
 const dids = ['left', 'closed', 'ejected', 'merged', 'changed'] as const
 
 test('STA-3 FAI-7 MOV-4 words of a batch: why it was dropped, what came of its pulls, what happened', t => {

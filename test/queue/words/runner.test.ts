@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { plain } from '../../../src/queue/words/phrase.ts'
 import {
-  type DropParts,
+  DROPS,
   dropWords,
   filingSaid,
   looksWords,
@@ -56,16 +56,6 @@ const waits: Samples<WaitParts['for'], WaitParts> = {
   branch: [{ for: 'branch' }],
 }
 
-const causes: readonly DropParts[] = [
-  'branch-moved',
-  'pull-moved-on',
-  'batch-failed',
-  'no-verdict',
-  'landing-failed',
-  'not-lander',
-  'stopping',
-]
-
 const silent = (workflow: string, verdict?: string) => ({ workflow, state: 'no-verdict', verdict })
 const said = [
   noVerdictSaid([silent('check', 'timeout'), silent('test', 'executor-lost'), { workflow: 'lint', state: 'passed' }]),
@@ -83,8 +73,8 @@ test('FAI-8 what gave no verdict is said', t => t.assert.snapshot(said))
 
 test('MOV-4 REA-3 every check that a drop cancels says so in the same words, and then why', () => {
   const lead = 'cancelled as the merge queue dropped its batch'
-  const drops = causes.map(dropWords)
-  assert.equal(new Set(drops).size, causes.length)
+  const drops = DROPS.map(dropWords)
+  assert.equal(new Set(drops).size, DROPS.length)
   for (const words of drops) assert.match(words, new RegExp(`^${lead} \\([a-z ]+\\)$`))
 })
 

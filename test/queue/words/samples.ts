@@ -1,25 +1,10 @@
 /** One of each thing that the words can say, and the variants that differ: what the snapshot is made of. */
 
-import * as words from '../../../src/queue/words/index.ts'
-import { commit } from '../made-up.ts'
-import {
-  alice,
-  base,
-  bob,
-  branch,
-  carol,
-  earlier,
-  head,
-  MINUTE,
-  NOW,
-  people,
-  repo,
-  runner,
-  type Samples,
-  tip,
-  title,
-} from './samples-people.ts'
+import type * as words from '../../../src/queue/words/index.ts'
+import { alice, base, bob, branch, carol, earlier, head, MINUTE, NOW, repo, runner, type Samples, tip, title } from './samples-people.ts'
 
+export * from './samples-boxes.ts'
+export * from './samples-pages.ts'
 export * from './samples-people.ts'
 export * from './samples-refusals.ts'
 
@@ -99,130 +84,6 @@ export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
   'unnamed-lander': [{ key: 'unnamed-lander', lander: runner }],
   'not-delegated': [{ key: 'not-delegated', owner: alice }],
   restart: [{ key: 'restart', lander: runner, since: earlier(3) }],
-}
-
-export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
-  merged: [
-    { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: true, queuedBy: carol, deleted: 'row-labels' },
-    { key: 'merged', branch, commit: tip, by: runner, size: 3, checked: false },
-    { key: 'merged', branch, commit: tip, by: alice, checked: false },
-    { key: 'merged', branch, commit: tip, by: alice, size: 1, unqueued: true, checked: false },
-  ],
-  'merged-later': [
-    { key: 'merged-later', branch, commit: tip, by: runner, head: 'row-labels', size: 3, queuedBy: carol },
-    { key: 'merged-later', branch, commit: tip, by: runner, later: 2, head: 'row-labels', size: 3 },
-    { key: 'merged-later', branch, commit: tip, by: runner, later: 1, head: 'row-labels' },
-  ],
-  'merged-not-there': [
-    { key: 'merged-not-there', branch, commit: tip, by: carol, owner: alice },
-    { key: 'merged-not-there', branch, by: alice, owner: alice },
-  ],
-  closed: [{ key: 'closed', by: carol }, { key: 'closed' }],
-  draft: [
-    { key: 'draft', author: bob },
-    { key: 'draft', author: bob, queuedBy: carol },
-    { key: 'draft', author: bob, ejectedBy: runner },
-  ],
-  landing: [
-    { key: 'landing', branch, size: 3, by: runner, tip },
-    { key: 'landing', branch, size: 3, by: runner, tip, moved: true },
-  ],
-  'landing-recorded': [
-    { key: 'landing-recorded', branch, commit: tip, by: runner },
-    { key: 'landing-recorded', branch, by: runner },
-  ],
-  'in-batch': [
-    { key: 'in-batch', size: 3, position: 2, branch, base, passed: 2, of: 4, reused: 0, running: ['test', 'e2e'] },
-    { key: 'in-batch', size: 3, position: 3, branch, base, passed: 1, of: 2, reused: 0, running: ['test'] },
-    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 1, reused: 1, running: ['test'] },
-    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 0, reused: 2, running: [] },
-    { key: 'in-batch', size: 1, position: 1, branch, base, passed: 0, of: 0, reused: 0, running: [] },
-  ],
-  'in-ahead': [
-    { key: 'in-ahead', size: 2, under: 3 },
-    { key: 'in-ahead', size: 2, under: 3, outcome: 'passed' },
-    { key: 'in-ahead', size: 2, under: 3, outcome: 'red' },
-  ],
-  queued: [
-    { key: 'queued', position: 8, length: 12, preflights: [], why: words.whyWords({ key: 'next', depth: 2 }) },
-    { key: 'queued', position: 4, length: 12, preflights: ['check'], why: words.whyWords({ key: 'flight-running', names: ['check'] }) },
-  ],
-  'queued-stranded': [
-    { key: 'queued-stranded', unnamed: 'orchard', position: 3, length: 5, now: NOW, owner: alice, isOwner: false },
-    { key: 'queued-stranded', unnamed: 'orchard', position: 3, length: 5, now: NOW, owner: alice, isOwner: true },
-    {
-      key: 'queued-stranded',
-      position: 3,
-      length: 5,
-      since: earlier(142),
-      now: NOW,
-      owner: alice,
-      isOwner: false,
-    },
-    { key: 'queued-stranded', position: 1, length: 1, now: NOW, owner: alice, isOwner: true },
-  ],
-  ejected: [{ key: 'ejected', reason: 'test failed', says: ['It failed alone.'] }],
-  conflict: [
-    { key: 'conflict', branch, tip, files: 2 },
-    { key: 'conflict', branch, tip, files: 0 },
-  ],
-  'checks-failed': [{ key: 'checks-failed', names: ['check', 'test'], head, branch, tip }],
-  'head-gone': [{ key: 'head-gone', head: 'row-labels', ...repo }],
-  unreadable: [
-    { key: 'unreadable', of: 'target', code: 'bad-ref', message: '"main" is listed twice.', passing: false, branch, ...repo },
-    { key: 'unreadable', of: 'head', code: 'upstream-failed', message: 'It could not be read.', passing: true, branch, ...repo },
-    { key: 'unreadable', of: 'head', code: 'bad-pack', message: 'A pack is corrupt.', passing: false, branch, ...repo },
-    {
-      key: 'unreadable',
-      of: 'merge',
-      code: 'unrelated',
-      message: 'The two branches have no history in common.',
-      passing: false,
-      branch,
-      ...repo,
-    },
-    { key: 'unreadable', of: 'merge', code: 'too-large', message: 'It holds too much.', passing: false, branch, ...repo },
-  ],
-  'branch-gone': [{ key: 'branch-gone', branch: 'release/1.0', ...repo }],
-  'gateway-owner': [
-    { key: 'gateway-owner', branch, delegation: { state: 'never' } },
-    { key: 'gateway-owner', branch, delegation: { state: 'lost', at: earlier(4), why: 'expired' } },
-  ],
-  'gateway-other': [
-    { key: 'gateway-other', owner: alice, delegation: { state: 'never' } },
-    {
-      key: 'gateway-other',
-      owner: alice,
-      delegation: { state: 'withdrawn', at: earlier(4) },
-      settingsUrl: 'https://queue.example/settings',
-    },
-  ],
-  'no-runners': [
-    { key: 'no-runners', ...repo, people, isOwner: false },
-    { key: 'no-runners', ...repo, people, isOwner: true },
-    { key: 'no-runners', ...repo, people, isOwner: false, queueOnlyBranch: branch },
-    { key: 'no-runners', ...repo, people, isOwner: true, queueOnlyBranch: branch },
-  ],
-  'not-allowed': [
-    { key: 'not-allowed', people },
-    { key: 'not-allowed', people: [alice] },
-  ],
-  'signed-out': [{ key: 'signed-out', people }],
-  working: [
-    { key: 'working', branch, head, tip },
-    { key: 'working', branch, head },
-    { key: 'working', branch },
-  ],
-  'ready-unchecked': [{ key: 'ready-unchecked', branch }],
-  'ready-running': [
-    { key: 'ready-running', running: 2, of: 4, head },
-    { key: 'ready-running', running: 1, of: 1, head },
-  ],
-  ready: [
-    { key: 'ready', branch, tip, head, checks: 'passed', position: 13, length: 13 },
-    { key: 'ready', branch, tip, head, checks: 'none', position: 1, length: 1 },
-    { key: 'ready', branch, tip, head, checks: 'not-all', position: 2, length: 2 },
-  ],
 }
 
 export const healths: Samples<words.HealthKind, words.HealthParts> = {
@@ -391,6 +252,7 @@ export const timelines: Samples<words.TimelineParts['key'], words.TimelineParts>
   dropped: [
     { key: 'dropped', size: 4, branch, cause: 'branch-moved' },
     { key: 'dropped', size: 1, branch },
+    { key: 'dropped', size: 2, branch, cause: 'not-landed' },
     { key: 'dropped', size: 4, branch, cause: 'pull-moved-on', moved: { how: 'head' } },
     ...(['left', 'ejected', 'closed', 'merged', 'draft', 'retargeted', 'head', 'gone'] as const).map(how => ({
       key: 'dropped' as const,
@@ -408,83 +270,6 @@ export const timelines: Samples<words.TimelineParts['key'], words.TimelineParts>
     { key: 'decided', verdict: 'reject', kind: 'other', attempt: 1, assertion: 'expected 4, got 5' },
     { key: 'decided', verdict: 'none', kind: 'other', attempt: 1 },
   ],
-}
-
-export const titles: Samples<words.TitleParts['key'], words.TitleParts> = {
-  home: [{ key: 'home' }],
-  repository: [{ key: 'repository', repo: 'alice.test/orchard' }],
-  queue: [
-    { key: 'queue', length: 12, branch, repo: 'alice.test/orchard' },
-    { key: 'queue', length: 5, branch, repo: 'alice.test/orchard', ill: 'Stalled' },
-  ],
-  pull: [{ key: 'pull', standing: 'Queued, 8th of 12', title: title.title, repo: 'alice.test/orchard' }],
-  batch: [{ key: 'batch', size: 4, label: 'Failed', branch, repo: 'alice.test/orchard' }],
-  log: [{ key: 'log', workflow: 'test', label: 'Failed', size: 4, repo: 'alice.test/orchard' }],
-  leave: [{ key: 'leave', title: title.title, repo: 'alice.test/orchard' }],
-  login: [{ key: 'login' }],
-  settings: [{ key: 'settings' }],
-  'my-pulls': [{ key: 'my-pulls' }],
-  help: [{ key: 'help' }],
-}
-
-export const empties: Samples<words.EmptyParts['key'], words.EmptyParts> = {
-  queue: [{ key: 'queue', branch }],
-  filtered: [
-    { key: 'filtered', queued: 4 },
-    { key: 'filtered', queued: 1 },
-  ],
-  ejected: [{ key: 'ejected' }],
-  landed: [{ key: 'landed', branch }],
-  flight: [{ key: 'flight' }],
-  checks: [{ key: 'checks' }],
-  pulls: [{ key: 'pulls', state: 'open' }],
-  audit: [{ key: 'audit' }],
-  repos: [
-    { key: 'repos', query: 'orchrad' },
-    { key: 'repos', query: '' },
-  ],
-  'repos-of': [{ key: 'repos-of', owner: carol }],
-  'my-pulls': [
-    { key: 'my-pulls', state: 'open' },
-    { key: 'my-pulls', state: 'closed' },
-    { key: 'my-pulls', state: 'merged' },
-  ],
-  stats: [{ key: 'stats' }],
-  ill: [{ key: 'ill' }],
-  activity: [{ key: 'activity' }],
-}
-
-export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {
-  stale: [{ key: 'stale', at: earlier(2), now: NOW }],
-  news: [{ key: 'news', at: earlier(1), now: NOW, sentence: ['carol.test queued a pull.'], waiting: 7 }],
-  'pull-news': [
-    { key: 'pull-news', at: earlier(1), now: NOW, sentence: ['bob.test queued it'] },
-    { key: 'pull-news', at: earlier(1), now: NOW, sentence: ['Ejected: Its batch failed. Push a fix.'] },
-  ],
-  'new-row': [{ key: 'new-row' }],
-  'moved-row': [{ key: 'moved-row', from: words.ordinal(10) }],
-  yours: [
-    {
-      key: 'yours',
-      pulls: [
-        { title, position: 1, length: 12, in: 'landing' },
-        { title, position: 2, length: 12, in: 'checked', lands: { from: NOW + 8 * MINUTE, until: NOW + 10 * MINUTE } },
-        { title, position: 3, length: 12, in: 'ahead' },
-        { title, position: 8, length: 12, lands: { from: NOW + 30 * MINUTE, until: NOW + 38 * MINUTE } },
-        { title, position: 9, length: 12 },
-      ],
-      more: 0,
-    },
-    { key: 'yours', pulls: [{ title, position: 8, length: 12 }], more: 4 },
-  ],
-  'no-script': [{ key: 'no-script' }],
-  unanswered: [{ key: 'unanswered' }],
-  full: [{ key: 'full' }],
-}
-
-export const errors: Samples<'404' | '500', words.ErrorParts> = {
-  404: [{ status: 404 }, { status: 404, lookedFor: 'repository alice.test/orchrad' }],
-  500: [{ status: 500, id: commit(7).slice(-8) }],
 }
 
 export { title as sampleTitle }
