@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { dropWords } from '../../src/queue/words/runner.ts'
-import { madeUp, type Orchard, plantOrchard } from './orchard.ts'
+import { type BatchedOrchard, base, minutesAgo, plantBatched } from './made-batches.ts'
+import { madeUp } from './orchard.ts'
 import { type Served, serve } from './serve.ts'
 
 let server: Served
-let orchard: Orchard
-let name = 'orchard'
+let made: BatchedOrchard
 let many = 0
 
 before(async () => {
@@ -15,58 +15,32 @@ before(async () => {
 after(() => server?.end())
 
 beforeEach(async () => {
-  name = `orchard-${++many}`
-  orchard = await plantOrchard(server.context, { count: 4, name, handles: { [madeUp.owner]: 'alice.test', [madeUp.runner]: 'rigby.test' } })
+  made = await plantBatched(server.context, ++many)
 })
 
-const commit = (n: number) => `${many}${n}`.padStart(40, 'c0ffee')
-const base = (1).toString(16).padStart(40, '0')
-const head = (n: number) => (n + 2).toString(16).padStart(40, '0')
-const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
-
-/** Members of a batch by the numbers of their pulls; its tip is the commit of the last. */
-function membersOf(pulls: readonly number[], from: number) {
-  return pulls.map((pull, at) => ({ pull: orchard.pulls[pull] ?? '', head: head(pull), commit: commit(from + at) }))
-}
-
-let keys = 0
-async function check(fields: Record<string, unknown>, key = `queue:${++keys}`): Promise<string> {
-  const record = {
-    repo: orchard.repo,
-    workflow: 'test',
-    status: 'success',
-    ref: 'refs/heads/main',
-    generation: 1,
-    baseCommit: base,
-    of: 1,
-    trusted: true,
-    createdAt: minutesAgo(20),
-    startedAt: minutesAgo(19),
-    finishedAt: minutesAgo(10),
-    ...fields,
-  }
-  const plain: Record<string, never> = JSON.parse(JSON.stringify(record))
-  return await orchard.write(madeUp.runner, 'dev.knotless.check', key, plain)
+/** A check of ten minutes ago. */
+function check(fields: Record<string, unknown>, key?: string): Promise<string> {
+  return made.check({ createdAt: minutesAgo(20), startedAt: minutesAgo(19), finishedAt: minutesAgo(10), ...fields }, key)
 }
 
 async function page(tip: string, query = '') {
-  const answer = await fetch(`${server.url}/alice.test/${name}/batches/${tip}${query}`, { redirect: 'manual' })
+  const answer = await fetch(`${server.url}/alice.test/${made.name}/batches/${tip}${query}`, { redirect: 'manual' })
   return { status: answer.status, text: await answer.text(), location: answer.headers.get('location') }
 }
 
 function merged(pull: number, fields: { commit: string; batch: string }): Promise<string> {
-  return orchard.write(madeUp.runner, 'dev.knotless.state', orchard.key(), {
-    repo: orchard.repo,
-    subject: orchard.pulls[pull] ?? '',
+  return made.orchard.write(madeUp.runner, 'dev.knotless.state', made.orchard.key(), {
+    repo: made.orchard.repo,
+    subject: made.orchard.pulls[pull] ?? '',
     state: 'merged',
     ...fields,
   })
 }
 
 test('a batch in flight: its pulls in stacking order, its runs with their logs, live', async () => {
-  for (const pull of orchard.pulls.slice(0, 2)) await orchard.queue(pull)
-  const members = membersOf([0, 1], 10)
-  const tip = commit(11)
+  for (const pull of made.orchard.pulls.slice(0, 2)) await made.orchard.queue(pull)
+  const members = made.membersOf([0, 1], 10)
+  const tip = made.commit(11)
   const going = { finishedAt: undefined, createdAt: minutesAgo(4), startedAt: minutesAgo(3), of: 2, commit: tip, batch: members }
   const uri = await check({ ...going, status: 'running' })
   await check({ ...going, workflow: 'docs', status: 'success', finishedAt: minutesAgo(1) })
@@ -85,33 +59,33 @@ test('a batch in flight: its pulls in stacking order, its runs with their logs, 
   )
   assert.match((await page(tip, '?have=fate.x')).text, /^<hx-partial [^>]*>\s*<section id="fate"/)
   const short = await page(tip.slice(0, 9))
-  assert.deepEqual([short.status, short.location], [302, `/alice.test/${name}/batches/${tip}`])
+  assert.deepEqual([short.status, short.location], [302, `/alice.test/${made.name}/batches/${tip}`])
 })
 
 test('FAI-3 FAI-7 a batch that failed: it was halved, what landed of it and where, and which pull was left', async () => {
-  const tip = commit(22)
+  const tip = made.commit(22)
   const failed = {
     commit: tip,
-    batch: membersOf([0, 1, 2], 20),
+    batch: made.membersOf([0, 1, 2], 20),
     createdAt: minutesAgo(60),
     startedAt: minutesAgo(59),
     finishedAt: minutesAgo(50),
   }
   const failing = await check({ status: 'failure', ...failed, summary: 'Failed after 9 min, with exit code 1', report: undefined })
   await check({ workflow: 'e2e', status: 'cancelled', cause: 'cancelled', ...failed })
-  const half = commit(31)
+  const half = made.commit(31)
   await check({
     commit: half,
-    batch: membersOf([0, 1], 30),
+    batch: made.membersOf([0, 1], 30),
     createdAt: minutesAgo(49),
     startedAt: minutesAgo(49),
     finishedAt: minutesAgo(40),
   })
-  await merged(0, { commit: commit(30), batch: half })
+  await merged(0, { commit: made.commit(30), batch: half })
   await merged(1, { commit: half, batch: half })
-  await orchard.write(madeUp.runner, 'dev.knotless.queue', orchard.key(), {
-    repo: orchard.repo,
-    subject: orchard.pulls[2] ?? '',
+  await made.orchard.write(madeUp.runner, 'dev.knotless.queue', made.orchard.key(), {
+    repo: made.orchard.repo,
+    subject: made.orchard.pulls[2] ?? '',
     state: 'ejected',
     kind: 'checks',
     commit: tip,
@@ -124,7 +98,7 @@ test('FAI-3 FAI-7 a batch that failed: it was halved, what landed of it and wher
   assert.match(text, /Ejected<\/span> test failed\. It failed on top of Pull 0 and Pull 1\. Halving the batch found it\./)
   assert.match(
     text,
-    new RegExp(`Landed</span> as <code>${commit(30).slice(0, 7)}</code>, <a href="[^"]+/batches/${half}">in another batch</a>`),
+    new RegExp(`Landed</span> as <code>${made.commit(30).slice(0, 7)}</code>, <a href="[^"]+/batches/${half}">in another batch</a>`),
   )
   const story = text.slice(text.indexOf('id="story"'))
   assert.match(story, new RegExp(`<a class="long" href="[^"]+/checks/rigby\\.test/${failing.split('/').at(-1)}">test failed</a>`))
@@ -138,36 +112,36 @@ test('FAI-3 FAI-7 a batch that failed: it was halved, what landed of it and wher
 })
 
 test('FAI-8 a batch red only by runs without a verdict blames nobody', async () => {
-  const tip = commit(40)
-  await check({ status: 'error', verdict: 'executor-lost', commit: tip, batch: membersOf([0], 40) })
+  const tip = made.commit(40)
+  await check({ status: 'error', verdict: 'executor-lost', commit: tip, batch: made.membersOf([0], 40) })
   const { text } = await page(tip)
   assert.match(text, /<b>No verdict:<\/b> test ended without a verdict\. No pull is blamed\./)
   assert.doesNotMatch(text, /Failed/)
 })
 
 test('MOV-1 MOV-2 a dropped batch says why, and because of which pull', async () => {
-  const tip = commit(51)
-  const dropped = { status: 'cancelled', commit: tip, batch: membersOf([0, 1], 50) }
+  const tip = made.commit(51)
+  const dropped = { status: 'cancelled', commit: tip, batch: made.membersOf([0, 1], 50) }
   await check({ ...dropped, cause: dropWords('branch-moved') })
   assert.match((await page(tip)).text, /<b>Dropped:<\/b> main moved by another push, so the stack had to be built again\./)
-  const other = commit(61)
+  const other = made.commit(61)
   await check({
     ...dropped,
     commit: other,
-    batch: membersOf([0, 1], 60),
+    batch: made.membersOf([0, 1], 60),
     createdAt: minutesAgo(40),
     finishedAt: minutesAgo(1),
     cause: dropWords('pull-moved-on'),
   })
-  await orchard.queue(orchard.pulls[1] ?? '')
-  await orchard.write(madeUp.owner, 'dev.knotless.queue', orchard.key(), {
-    repo: orchard.repo,
-    subject: orchard.pulls[1] ?? '',
+  await made.orchard.queue(made.orchard.pulls[1] ?? '')
+  await made.orchard.write(madeUp.owner, 'dev.knotless.queue', made.orchard.key(), {
+    repo: made.orchard.repo,
+    subject: made.orchard.pulls[1] ?? '',
     state: 'left',
   })
   assert.match((await page(other)).text, /<bdi>Pull 1<\/bdi><\/a> left the queue while it was in this batch\./)
-  const moved = commit(65)
-  const [member] = membersOf([2], 65)
+  const moved = made.commit(65)
+  const [member] = made.membersOf([2], 65)
   await check({ ...dropped, commit: moved, batch: [{ ...member, head: 'd'.repeat(40) }], cause: dropWords('pull-moved-on') })
   assert.match(
     (await page(moved)).text,
@@ -176,20 +150,20 @@ test('MOV-1 MOV-2 a dropped batch says why, and because of which pull', async ()
 })
 
 test('REA-5 a batch whose checks were pruned is shown from what is kept of them, and from merged records', async () => {
-  const tip = commit(71)
+  const tip = made.commit(71)
   const key = 'queue:pruned'
-  await check({ commit: tip, batch: membersOf([0, 1], 70) }, key)
-  await merged(0, { commit: commit(70), batch: tip })
+  await check({ commit: tip, batch: made.membersOf([0, 1], 70) }, key)
+  await merged(0, { commit: made.commit(70), batch: tip })
   await merged(1, { commit: tip, batch: tip })
   assert.match((await page(tip)).text, /<b>Landed:<\/b>/)
-  await orchard.remove(madeUp.runner, 'dev.knotless.check', key)
+  await made.orchard.remove(madeUp.runner, 'dev.knotless.check', key)
   const kept = (await page(tip)).text
   assert.match(kept, /<b>Landed:<\/b> main moved from/)
   assert.match(kept, /this is what was kept of them/)
   assert.match(kept, /Workflows <span class="count">1 passed<\/span>/)
   assert.doesNotMatch(kept, />Log</, 'its check is gone')
 
-  const alone = commit(82)
+  const alone = made.commit(82)
   await merged(2, { commit: alone, batch: alone })
   const { text } = await page(alone)
   assert.match(text, /<h1>Batch of 1<\/h1>/)
@@ -198,26 +172,26 @@ test('REA-5 a batch whose checks were pruned is shown from what is kept of them,
 })
 
 test('CHK-9 a batch of an earlier branch of that name still has its page', async () => {
-  const tip = commit(90)
-  await check({ generation: 0, status: 'failure', commit: tip, batch: membersOf([0], 90) })
+  const tip = made.commit(90)
+  await check({ generation: 0, status: 'failure', commit: tip, batch: made.membersOf([0], 90) })
   assert.match((await page(tip)).text, /<b>Failed:<\/b> test failed on this stack, which held one pull\./)
 })
 
 test('HON-2 STA-7 what a stranger says of a batch is no batch, and what nobody tells of is not there', async () => {
-  const tip = commit(95)
-  await orchard.write(madeUp.author, 'dev.knotless.check', 'queue:theirs', {
-    repo: orchard.repo,
+  const tip = made.commit(95)
+  await made.orchard.write(madeUp.author, 'dev.knotless.check', 'queue:theirs', {
+    repo: made.orchard.repo,
     workflow: 'test',
     status: 'success',
     ref: 'refs/heads/main',
     generation: 1,
     commit: tip,
     baseCommit: base,
-    batch: membersOf([0], 95),
+    batch: made.membersOf([0], 95),
   })
-  await orchard.write(madeUp.author, 'dev.knotless.state', orchard.key(), {
-    repo: orchard.repo,
-    subject: orchard.pulls[0] ?? '',
+  await made.orchard.write(madeUp.author, 'dev.knotless.state', made.orchard.key(), {
+    repo: made.orchard.repo,
+    subject: made.orchard.pulls[0] ?? '',
     state: 'merged',
     commit: tip,
     batch: tip,

@@ -13,9 +13,9 @@ before(async () => {
 after(() => server.end())
 
 /** The bytes as they come over the wire. */
-function ask(path: string, headers: Record<string, string> = {}) {
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
   return new Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }>((done, failed) => {
-    request(server.url + path, { headers }, answer => {
+    request(server.url + path, { headers, method }, answer => {
       const pieces: Buffer[] = []
       answer.on('data', piece => pieces.push(piece))
       answer.on('end', () => done({ status: answer.statusCode ?? 0, headers: answer.headers, bytes: Buffer.concat(pieces) }))
@@ -55,7 +55,8 @@ test('what is small, or not worth it, or only asked for by its headers is sent a
   const headers = { 'accept-encoding': 'br, gzip' }
   assert.equal((await ask('/static/img/mark.svg', headers)).headers['content-encoding'], undefined)
   assert.equal((await ask('/favicon.ico', headers)).headers['content-encoding'], undefined)
-  assert.equal((await ask('/nowhere/at/all', headers)).status, 404)
+  const head = await ask('/static/sprite.svg', headers, 'HEAD')
+  assert.deepEqual([head.status, head.headers['content-encoding'], head.bytes.length], [200, undefined, 0])
 })
 
 test('the encoding is one that the reader takes', () => {

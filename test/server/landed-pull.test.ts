@@ -52,11 +52,8 @@ async function pageOf(n: number): Promise<string> {
 test('REA-5 a landed pull shows the pulls that share its batch and the checks of that batch, however long ago that was', async () => {
   for (const landing of [LANDINGS - 1, 0]) {
     const page = await pageOf(2 * landing)
-    assert.match(
-      page,
-      new RegExp(`Checks of its batch at ${tipOf(landing).slice(0, 7)} test .*? Passed lint .*? Passed|lint .*? Passed test .*? Passed`),
-      `${landing}`,
-    )
+    const [, checks = ''] = page.split(`Checks of its batch at ${tipOf(landing).slice(0, 7)} `)
+    assert.match(checks, /^(test .*? Passed .*?lint|lint .*? Passed .*?test) .*? Passed/, `${landing}`)
     assert.match(page, new RegExp(`Pull ${2 * landing + 1}(?!\\d)`), `the other of ${landing}`)
     assert.match(page, /In a batch of 2/, `${landing}`)
   }

@@ -9,6 +9,7 @@ import { until } from '../support/until.ts'
 /** Texts that were begun and not ended yet. */
 let making = 0
 const app = fastify()
+let site: URL
 
 async function* endless(): AsyncGenerator<string> {
   making += 1
@@ -31,17 +32,15 @@ before(async () => {
           })()
     return long.send(reply.type('text/plain'), text) ? reply : reply.code(503).send('full')
   })
-  await app.listen({ port: 0, host: '127.0.0.1' })
+  site = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
 })
 after(() => app.close())
 
-const port = () => app.addresses()[0]?.port ?? 0
-const get = (path: string, encoding = 'identity') =>
-  fetch(`http://127.0.0.1:${port()}${path}`, { headers: { 'accept-encoding': encoding } })
+const get = (path: string, encoding = 'identity') => fetch(new URL(path, site), { headers: { 'accept-encoding': encoding } })
 
 /** Asks and never reads. */
 function stall(encoding: string) {
-  const socket = connect(port(), '127.0.0.1').on('error', () => undefined)
+  const socket = connect(Number(site.port), '127.0.0.1').on('error', () => undefined)
   socket.write(`GET / HTTP/1.1\r\nhost: x\r\naccept-encoding: ${encoding}\r\n\r\n`)
   return socket.pause()
 }

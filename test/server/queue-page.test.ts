@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { z } from 'zod'
 import { dropWords } from '../../src/queue/words/runner.ts'
-import { madeUp, type Orchard, plantOrchard } from './orchard.ts'
+import { type BatchedOrchard, minutesAgo, plantBatched } from './made-batches.ts'
+import { madeUp } from './orchard.ts'
 import { type Served, serve } from './serve.ts'
 
 let server: Served
-let orchard: Orchard
-let name = 'orchard'
+let made: BatchedOrchard
 let many = 0
 
 before(async () => {
@@ -15,46 +15,18 @@ before(async () => {
 })
 after(() => server?.end())
 
-const handles = { [madeUp.owner]: 'alice.test', [madeUp.runner]: 'rigby.test' }
-
 beforeEach(async () => {
-  name = `orchard-${++many}`
-  orchard = await plantOrchard(server.context, { count: 4, name, handles })
+  made = await plantBatched(server.context, ++many)
 })
-
-const commit = (n: number) => `${many}${n}`.padStart(40, 'c0ffee')
-const base = (1).toString(16).padStart(40, '0')
-const head = (n: number) => (n + 2).toString(16).padStart(40, '0')
-const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
-
-const membersOf = (pulls: readonly number[], from: number) =>
-  pulls.map((pull, at) => ({ pull: orchard.pulls[pull] ?? '', head: head(pull), commit: commit(from + at) }))
-
-let keys = 0
-async function check(fields: Record<string, unknown>): Promise<string> {
-  const record = {
-    repo: orchard.repo,
-    workflow: 'test',
-    status: 'success',
-    ref: 'refs/heads/main',
-    generation: 1,
-    baseCommit: base,
-    of: 1,
-    trusted: true,
-    ...fields,
-  }
-  const plain: Record<string, never> = JSON.parse(JSON.stringify(record))
-  return await orchard.write(madeUp.runner, 'dev.knotless.check', `queue:${++keys}`, plain)
-}
 
 /** A batch that ended so many minutes ago after so many more, its run all the time. */
 function past(n: number, ended: number, took: number, fields: Record<string, unknown> = {}): Promise<string> {
   const times = { createdAt: minutesAgo(ended + took), startedAt: minutesAgo(ended + took), finishedAt: minutesAgo(ended) }
-  return check({ commit: commit(n), baseCommit: commit(n + 1), batch: membersOf([3], n), ...times, ...fields })
+  return made.check({ commit: made.commit(n), baseCommit: made.commit(n + 1), batch: made.membersOf([3], n), ...times, ...fields })
 }
 
 async function page(query = ''): Promise<string> {
-  return await (await fetch(`${server.url}/alice.test/${name}/queue/main${query}`)).text()
+  return await (await fetch(`${server.url}/alice.test/${made.name}/queue/main${query}`)).text()
 }
 
 /** The text of the page without its markup, on one line. */
@@ -72,15 +44,15 @@ const answered = z.object({
 })
 
 async function answer() {
-  const url = `${server.url}/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(orchard.repo)}`
+  const url = `${server.url}/xrpc/dev.knotless.getQueue?repo=${encodeURIComponent(made.orchard.repo)}`
   return answered.parse(await (await fetch(url)).json())
 }
 
 test('REA-1 a queue in flight says what its runs usually take and when its pulls land, and so does its XRPC answer', async () => {
   for (const n of [1, 2, 3, 4]) await past(100 + n, 60 * n, 12)
-  for (const pull of orchard.pulls.slice(0, 3)) await orchard.queue(pull)
-  const members = membersOf([0], 50)
-  await check({ commit: commit(50), batch: members, status: 'running', createdAt: minutesAgo(4), startedAt: minutesAgo(4) })
+  for (const pull of made.orchard.pulls.slice(0, 3)) await made.orchard.queue(pull)
+  const members = made.membersOf([0], 50)
+  await made.check({ commit: made.commit(50), batch: members, status: 'running', createdAt: minutesAgo(4), startedAt: minutesAgo(4) })
   const text = await textOf()
   assert.match(text, /lands in (7–8|8–9|under 9|about 8) min/)
   assert.match(text, /test 4 min of about 12 min/)
@@ -89,7 +61,7 @@ test('REA-1 a queue in flight says what its runs usually take and when its pulls
     await page(),
     /<progress value="33" max="100" data-from="[^"]+" data-for="720" aria-label="test: running, usually about 12 min">/,
   )
-  assert.match(await page(), new RegExp(`<a class="title" href="/alice\\.test/${name}/batches/${commit(50)}">Batch of 1`))
+  assert.match(await page(), new RegExp(`<a class="title" href="/alice\\.test/${made.name}/batches/${made.commit(50)}">Batch of 1`))
   const body = await answer()
   assert.deepEqual(body.batches[0]?.checks[0]?.usual, { from: 720, typical: 720, to: 720 })
   assert.equal(body.queued[2]?.standing.expected.basis, 'from the last 4 batches that passed')
@@ -97,36 +69,42 @@ test('REA-1 a queue in flight says what its runs usually take and when its pulls
 })
 
 test('where nothing is known yet it is said why there is no estimate', async () => {
-  await orchard.queue(orchard.pulls[0] ?? '')
-  await check({ commit: commit(50), batch: membersOf([0], 50), status: 'running', createdAt: minutesAgo(1), startedAt: minutesAgo(1) })
+  await made.orchard.queue(made.orchard.pulls[0] ?? '')
+  await made.check({
+    commit: made.commit(50),
+    batch: made.membersOf([0], 50),
+    status: 'running',
+    createdAt: minutesAgo(1),
+    startedAt: minutesAgo(1),
+  })
   assert.match(await textOf(), /No estimate: no batch has passed here yet\./)
 })
 
 test('MOV-4 STW-10 the column of what happened tells of drops and of the steward, each line with its record', async () => {
-  const cancelled = { status: 'cancelled', cause: dropWords('branch-moved'), batch: membersOf([0, 1], 60) }
-  for (const pull of orchard.pulls.slice(0, 2)) await orchard.queue(pull)
+  const cancelled = { status: 'cancelled', cause: dropWords('branch-moved'), batch: made.membersOf([0, 1], 60) }
+  for (const pull of made.orchard.pulls.slice(0, 2)) await made.orchard.queue(pull)
   const dropped = await past(60, 5, 3, cancelled)
-  const ejection = await orchard.write(madeUp.runner, 'dev.knotless.queue', orchard.key(), {
-    repo: orchard.repo,
-    subject: orchard.pulls[1] ?? '',
+  const ejection = await made.orchard.write(madeUp.runner, 'dev.knotless.queue', made.orchard.key(), {
+    repo: made.orchard.repo,
+    subject: made.orchard.pulls[1] ?? '',
     state: 'ejected',
     kind: 'checks',
-    commit: head(1),
+    commit: made.head(1),
     reason: 'test failed. It failed alone.',
     checks: [{ workflow: 'test', status: 'failure', check: dropped }],
   })
   const decision = {
-    repo: orchard.repo,
-    subject: orchard.pulls[1] ?? '',
+    repo: made.orchard.repo,
+    subject: made.orchard.pulls[1] ?? '',
     ejection,
-    head: head(1),
+    head: made.head(1),
     verdict: 'reject',
     kind: 'other',
     assertion: '2 is not 3 <b>',
     evidence: [{ uri: dropped }],
     attempt: 1,
   }
-  const uri = await orchard.write(madeUp.runner, 'dev.knotless.decision', orchard.key(), decision)
+  const uri = await made.orchard.write(madeUp.runner, 'dev.knotless.decision', made.orchard.key(), decision)
   const html = await page()
   const text = await textOf()
   assert.match(text, /A batch of 2 was dropped: main moved by another push, so it is built again See the batch/)
@@ -138,18 +116,18 @@ test('MOV-4 STW-10 the column of what happened tells of drops and of the steward
 })
 
 test('what the steward put back is said where it waits, and stays among what was ejected lately with its place', async () => {
-  const [first = ''] = orchard.pulls
-  await orchard.queue(first)
-  const about = { repo: orchard.repo, subject: first }
-  const ejection = await orchard.write(madeUp.runner, 'dev.knotless.queue', orchard.key(), {
+  const [first = ''] = made.orchard.pulls
+  await made.orchard.queue(first)
+  const about = { repo: made.orchard.repo, subject: first }
+  const ejection = await made.orchard.write(madeUp.runner, 'dev.knotless.queue', made.orchard.key(), {
     ...about,
     state: 'ejected',
     kind: 'checks',
-    commit: head(0),
+    commit: made.head(0),
     reason: 'test failed. It failed alone.',
   })
-  const why = { kind: 'flake', head: head(0), attempt: 1 }
-  await orchard.write(madeUp.runner, 'dev.knotless.decision', orchard.key(), {
+  const why = { kind: 'flake', head: made.head(0), attempt: 1 }
+  await made.orchard.write(madeUp.runner, 'dev.knotless.decision', made.orchard.key(), {
     ...about,
     ejection,
     ...why,
@@ -157,7 +135,11 @@ test('what the steward put back is said where it waits, and stays among what was
     entry: 'frost',
     evidence: [],
   })
-  await orchard.write(madeUp.owner, 'dev.knotless.queue', orchard.key(), { ...about, state: 'queued', requeue: { ...why, evidence: [] } })
+  await made.orchard.write(madeUp.owner, 'dev.knotless.queue', made.orchard.key(), {
+    ...about,
+    state: 'queued',
+    requeue: { ...why, evidence: [] },
+  })
   const text = await textOf()
   assert.match(text, /The steward put it back: a known flake, 1 of 2 at this head\./)
   assert.match(
@@ -167,10 +149,9 @@ test('what the steward put back is said where it waits, and stays among what was
 })
 
 test('1,000 entries page by 50, are filtered in the address, and a page takes no second', async () => {
-  name = `orchard-${++many}`
-  orchard = await plantOrchard(server.context, { count: 1_000, name, handles })
+  made = await plantBatched(server.context, ++many, 1_000)
   for (const n of [1, 2, 3]) await past(100 + n, 60 * n, 12)
-  for (const pull of orchard.pulls) await orchard.queue(pull)
+  for (const pull of made.orchard.pulls) await made.orchard.queue(pull)
   const rows = (html: string) => html.match(/<li id="entry-/g)?.length
   const first = await page()
   assert.equal(rows(first), 50)

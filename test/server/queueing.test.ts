@@ -2,46 +2,24 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { giveDelegation } from '../../src/devnet/give-delegation.ts'
-import { type Network, startNetwork } from '../../src/devnet/network.ts'
-import { refsAccount } from '../../src/devnet/refs-account.ts'
-import { type Samples, seedPeople, seedSamples } from '../../src/devnet/seed.ts'
-import type { People } from '../../src/devnet/seed-repo.ts'
-import { pushRefs } from '../../src/git/push.ts'
 import { tidAt } from '../../src/queue/tid.ts'
 import { commit, git, newRepo } from '../git/support.ts'
 import { until } from '../support/until.ts'
-import { logIn } from './log-in.ts'
-import { type Served, serve } from './serve.ts'
-import { tokenOn, Visitor } from './visitor.ts'
+import { type Demo, startDemo } from './demo.ts'
+import { tokenOn } from './visitor.ts'
 
-let network: Network
-let people: People
-let samples: Samples
-let server: Served
-let lastKey = Date.now()
+let demo: Demo
+let people: Demo['people']
+let samples: Demo['samples']
+let server: Demo['server']
 const now = () => new Date().toISOString()
-const visitors = new Map<string, Visitor>()
 
 before(async () => {
-  network = await startNetwork()
-  people = await seedPeople(network)
-  samples = await seedSamples(network, people)
-  server = await serve(network)
+  demo = await startDemo()
+  ;({ people, samples, server } = demo)
   await giveDelegation(server.url, people.alice)
 })
-after(async () => {
-  await server?.end()
-  await network?.stop()
-})
-
-async function as(account: DevAccount): Promise<Visitor> {
-  const known = visitors.get(account.did)
-  if (known !== undefined) return known
-  const visitor = new Visitor()
-  await logIn(visitor, server.url, account)
-  visitors.set(account.did, visitor)
-  return visitor
-}
+after(() => demo?.end())
 
 function pathOf(uri: string, repo = 'alice.test/orchard'): string {
   const [, , author, , key] = uri.split('/')
@@ -50,7 +28,7 @@ function pathOf(uri: string, repo = 'alice.test/orchard'): string {
 
 /** Clicks Add on a pull's page, without script. Gives the status and what the box then says. */
 async function add(account: DevAccount, uri: string, repo?: string): Promise<{ status: number; says: string }> {
-  const visitor = await as(account)
+  const visitor = await demo.as(account)
   const path = pathOf(uri, repo)
   const page = await until(async () => {
     const answer = await visitor.get(`${server.url}${path}`)
@@ -63,21 +41,13 @@ async function add(account: DevAccount, uri: string, repo?: string): Promise<{ s
 
 async function openPull(by: DevAccount, repo: string, head: { repo: string; branch: string }): Promise<string> {
   const fields = { repo, branch: 'main', head, title: 'From elsewhere', createdAt: now() }
-  return (await by.create('dev.knotless.pull', fields, tidAt(++lastKey))).uri
-}
-
-async function push(account: DevAccount, name: string, dir: string, branches: string[]): Promise<string> {
-  const refs = refsAccount(account, name)
-  const updates = branches.map(branch => ({ name: `refs/heads/${branch}`, commit: git(dir, ['rev-parse', `refs/heads/${branch}`]) }))
-  const pushed = await pushRefs({ gitDir: dir, account: refs, repo: refs.repo, updates, now: () => new Date() })
-  assert.ok(pushed.ok)
-  return refs.repo
+  return (await by.create('dev.knotless.pull', fields, demo.key())).uri
 }
 
 async function strangeFork(t: TestContext, name: string): Promise<string> {
   const dir = newRepo(t)
   commit(dir, 'main', { 'strange.txt': `${name}\n` })
-  return push(people.mallory, name, dir, ['main'])
+  return demo.push(people.mallory, name, dir, ['main'])
 }
 
 test('ADM-5 adding a pull without common history says so, and blames no server', async t => {
@@ -119,13 +89,13 @@ test('HON-4 a pull that names the old address is added by the new owner, onto th
   commit(dir, 'topic', { 'a.txt': 'one\n', 'b.txt': 'two\n' })
   const record = { defaultBranch: 'main', collaborators: [], runners: [{ did: people.runner.did }], createdAt: now() }
   await people.alice.put('dev.knotless.repo', 'glade', record)
-  const old = await push(people.alice, 'glade', dir, ['main', 'topic'])
+  const old = await demo.push(people.alice, 'glade', dir, ['main', 'topic'])
   const uri = await openPull(people.carol, old, { repo: old, branch: 'topic' })
   const fresh = `at://${people.bob.did}/dev.knotless.repo/glade`
   await people.bob.put('dev.knotless.repo', 'glade', { ...record, transferredFrom: old, createdAt: now() })
   await people.alice.put('dev.knotless.repo', 'glade', { ...record, transferredTo: { repo: fresh, at: tidAt(Date.now()) } })
   commit(dir, 'main', { 'a.txt': 'one\n', 'c.txt': 'three\n' })
-  await push(people.bob, 'glade', dir, ['main', 'topic'])
+  await demo.push(people.bob, 'glade', dir, ['main', 'topic'])
   await until(async () => (await fetch(`${server.url}/bob.test/glade`)).status === 200)
   const done = await add(people.bob, uri, 'bob.test/glade')
   assert.deepEqual([done.status, done.says], [303, ''])
