@@ -1,4 +1,5 @@
 /** Much of something: many records in few writes, many branches in one. */
+import { z } from 'zod'
 import type { DevAccount, RecordValue } from '../../src/devnet/account.ts'
 import { keepKeys } from '../../src/devnet/keys.ts'
 import { tidAt } from '../../src/queue/tid.ts'
@@ -21,9 +22,10 @@ export async function writeMany(account: DevAccount, collection: string, records
 /** Adds branches to the orchard, each at the commit that main is at. */
 export async function addBranches({ people }: World, names: readonly string[]): Promise<void> {
   const found = await people.alice.get('dev.knotless.refs', 'orchard')
-  const refs: unknown = found?.value.refs
-  if (found === undefined || !Array.isArray(refs)) throw new Error('the orchard has no refs')
+  if (found === undefined) throw new Error('the orchard has no refs')
+  const refs = z.array(z.looseObject({ name: z.string(), commit: z.string(), generation: z.int() })).parse(found.value.refs)
   const main = refs.find(row => row.name === 'refs/heads/main')
+  if (main === undefined) throw new Error('the orchard has no main')
   const more = names.map(name => ({ ...main, name: `refs/heads/${name}` }))
   await people.alice.put('dev.knotless.refs', 'orchard', { ...found.value, refs: [...refs, ...more], updatedAt: new Date().toISOString() })
 }
