@@ -64,7 +64,10 @@ test('WHO-5 the queue page names the lander, how it is set, and that it does not
   await watcher.visit(queuePath)
   const health = await textOf(watcher, '#health')
   assert.match(health, /^Health Healthy and idle: nothing is queued, and nothing has landed yet\./)
-  assert.match(health, /runner\.test lands this queue, seen .* ago\. Set to batches of up to 8, one ahead, waits up to 12 s, 45 min time limit\./)
+  assert.match(
+    health,
+    /runner\.test lands this queue, seen .* ago\. Set to batches of up to 8, one ahead, waits up to 12 s, 45 min time limit\./,
+  )
   assert.match(health, /Not isolated: runner\.test runs the code of pulls straight on its machine/)
 })
 

@@ -5,7 +5,7 @@ import { addAgainWords, boxLinks, mergeNowWords } from '../queue/words/beside-bo
 import { logNotes } from '../queue/words/check-page.ts'
 import { silentBatchWords } from '../queue/words/expected.ts'
 import { emptyWords, errorPageWords, liveWords } from '../queue/words/pages.ts'
-import { ordinal } from '../queue/words/phrase.ts'
+import { ordinal, shownTitle } from '../queue/words/phrase.ts'
 import { recordCut } from '../queue/words/record-page.ts'
 import { backdatedWords, queuedAtWords } from '../queue/words/standing.ts'
 import { minutesWords } from '../queue/words/stats.ts'
@@ -36,9 +36,6 @@ export interface Kit {
 function grouped(n: number): string {
   return n < 1000 ? `${n}` : n.toLocaleString('en')
 }
-
-/** Titles are bounded at 40,000 bytes by their lexicon; lists cut them by style, never in the text. */
-const untitled = 'Untitled'
 
 const lasting = new Set(['queued', 'queued-flight', 'in-batch', 'in-ahead', 'landing', 'working', 'ready-running'])
 
@@ -151,7 +148,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     headers: JSON.stringify({ 'x-csrf-token': frame.csrf }),
     csrf: html`<input type="hidden" name="_csrf" value="${frame.csrf}">`,
     isViewer: (account: Account) => account.did === frame.viewer?.did,
-    title: (title: string | undefined) => (title === undefined || title.trim() === '' ? untitled : title),
+    title: shownTitle,
     commit: (id: string) => html`<code>${id.slice(0, 7)}</code>`,
     number: grouped,
     count: (n: number, one: string, many = `${one}s`) => `${grouped(n)} ${n === 1 ? one : many}`,

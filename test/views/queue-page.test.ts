@@ -70,7 +70,10 @@ test('a row says itself why it has no estimate where that does not stand under t
 
 test('REA-3 a figure of less than half a minute is not said to be none', () => {
   const busy = busyQueue()
-  const stats = [{ days: 1, landed: 2, medianMinutes: 0, p95Minutes: 1 }, { days: 7, landed: 2 }]
+  const stats = [
+    { days: 1, landed: 2, medianMinutes: 0, p95Minutes: 1 },
+    { days: 7, landed: 2 },
+  ]
   const html = part('figures', { ...busy, queue: { ...busy.queue, stats } })
   assert.match(html, /<td>under 1 min<\/td>\s*<td>none<\/td>/)
   assert.match(html, /<td>1 min<\/td>/)

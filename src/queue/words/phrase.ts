@@ -83,11 +83,17 @@ export function quoted(phrase: Phrase): Phrase {
 
 const TITLE_GRAPHEMES = 60
 
+/** A title as it is shown: one of blanks alone is none. Titles are bounded at 40,000 bytes by their lexicon; lists cut them by style. */
+export function shownTitle(title: string | undefined): string {
+  return title === undefined || title.trim() === '' ? 'Untitled' : title
+}
+
 /** A title where it is a part of something else, cut after 60 graphemes and never inside one. */
 export function cutTitle(title: string): string {
   // A grapheme can be long, so the text is bounded before it is taken apart.
-  const graphemes = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(title.slice(0, 4000))]
-  if (graphemes.length <= TITLE_GRAPHEMES) return title.slice(0, 4000)
+  const bounded = shownTitle(title).slice(0, 4000)
+  const graphemes = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(bounded)]
+  if (graphemes.length <= TITLE_GRAPHEMES) return bounded
   const kept = graphemes.slice(0, TITLE_GRAPHEMES).map(part => part.segment)
   return `${kept.join('').trimEnd()}…`
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { parseAtUri, parseDid } from '../../atproto/ids.ts'
 import { findRepository, recordAt } from '../../indexer/read.ts'
 import { isTid, tidMillis } from '../../queue/tid.ts'
-import { plain } from '../../queue/words/phrase.ts'
+import { plain, shownTitle } from '../../queue/words/phrase.ts'
 import { recordCounts, recordKind, recordPlace, recordTitle } from '../../queue/words/record-page.ts'
 import { jsonText } from '../../views/json-text.ts'
 import type { RecordPage } from '../../views/models.ts'
@@ -126,7 +126,7 @@ function aboutOf(ctx: PageContext, record: Kept, names: (did: string) => string 
   const kept = address?.collection === 'dev.knotless.pull' && pull !== undefined ? recordAt(ctx.database, pull) : undefined
   if (address !== undefined && kept !== undefined) {
     const author = { did: address.did, handle: names(address.did) }
-    about.push({ word: 'Pull', title: fieldOf(kept.json, 'title')?.trim() || 'Untitled', href: pullPathIn(path, author, kept.uri) })
+    about.push({ word: 'Pull', title: shownTitle(fieldOf(kept.json, 'title')), href: pullPathIn(path, author, kept.uri) })
   }
   if (record.collection === 'dev.knotless.check') {
     const runner = { did: record.did, handle: names(record.did) }

@@ -165,5 +165,6 @@ test('a title is cut after 60 graphemes and never inside one', () => {
   assert.equal(words.cutTitle(family.repeat(60)), family.repeat(60))
   assert.equal(words.cutTitle(family.repeat(61)), `${family.repeat(60)}…`)
   assert.equal(words.cutTitle('short'), 'short')
+  assert.equal(words.cutTitle(' \n'), 'Untitled')
   assert.ok(words.cutTitle('a'.repeat(1_000_000)).length < 70)
 })
