@@ -1,7 +1,9 @@
 // A page that follows what it shows. One of a browser's tabs holds one stream for all of them, since a browser opens few connections to one host;
 // it tells the others what it hears. At each change a tab asks once, with the regions that it has, and gets those that differ.
 const NAME = 'knotless-live'
+// The server takes so many topics on one stream, and no longer address than this.
 const MOST = 24
+const LONGEST = 4_000
 const live = document.getElementById('live')
 const stale = document.getElementById('stale')
 const loaded = performance.now()
@@ -64,6 +66,9 @@ async function read(url, signal, hear) {
   }
 }
 
+const addressOf = topics => `/events?${new URLSearchParams([...topics].map(each => ['of', each.join('@')]))}`
+const fits = topics => topics.size <= MOST && addressOf(topics).length < LONGEST
+
 /** Holds the stream for all tabs until `signal`. It is opened again when it ends, and when a tab shows what it does not tell of. */
 async function hold(signal, bus) {
   let failures = 0
@@ -80,7 +85,7 @@ async function hold(signal, bus) {
     bus.onmessage = ({ data }) => {
       for (const [of, version] of data.want ?? []) {
         if (!wanted.has(of)) {
-          if (wanted.size >= MOST) bus.postMessage({ name: 'full', topic: `${of}@${version}` })
+          if (!fits(new Map(wanted).set(of, version))) bus.postMessage({ name: 'full', topic: `${of}@${version}` })
           else wanted.set(of, version)
           if (isOpen && wanted.has(of)) round.abort()
         } else if (wanted.get(of) !== version) bus.postMessage({ name: 'changed', topic: `${of}@${wanted.get(of)}` })
@@ -92,7 +97,7 @@ async function hold(signal, bus) {
     if (bus !== nobody) await wait(30, ends)
     isOpen = true
     try {
-      await read(`/events?${new URLSearchParams([...wanted].map(each => ['of', each.join('@')]))}`, ends, (name, topic) => {
+      await read(addressOf(wanted), ends, (name, topic) => {
         failures = 0
         tell(name, topic)
       })
