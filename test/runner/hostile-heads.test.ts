@@ -67,7 +67,7 @@ test('BLD-6 BLD-10 STO-11 odd files and words land as clean commits, and a confl
   const running = await world.start({ repos: [repo] })
   const record = await ejected(world, second)
   assert.equal(record.kind, 'conflict')
-  assert.match(String(record.reason), /f\ufffd\ufffdg, two lines {3}\[31mred\.txt and {2}ltr <b> as the branch first of Long x{55}… does/)
+  assert.match(String(record.reason), /f\ufffd\ufffdg, two lines {3}\[31mred\.txt and {2}ltr <b> as the branch first of “Long x{55}…” does/)
   assert.doesNotMatch(String(record.reason), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
   const landed = await merged(world, first)
   for (const pull of [module, link]) await merged(world, pull)

@@ -86,13 +86,16 @@ export async function startIndexed(network: Network | Addresses, options: Indexe
 
 /**
  * Waits until the index has read the stream up to now: a record of a collection that nobody knows is written, and when it was passed over, all
- * that was written before it had its turn.
+ * that was written before it had its turn. A stream that was opened again brings older ones of these anew, which do not count.
  */
 async function seen(network: Network, index: IndexDatabase): Promise<void> {
   const account = await markerAccount(network)
+  await network.settled()
+  const since = Date.now() * 1_000
   const before = ignoredCounts(index).get('unknown-collection') ?? 0
   await account.create('dev.knotless.marker', { at: new Date().toISOString() })
-  const passed = () => (ignoredCounts(index).get('unknown-collection') ?? 0) > before
+  const cursor = index.db.selectFrom('cursor').select('time_us').orderBy('time_us', 'desc')
+  const passed = () => (index.sync.first(cursor)?.time_us ?? 0) >= since && (ignoredCounts(index).get('unknown-collection') ?? 0) > before
   await until(passed, { timeout: 30_000, what: 'the index to read the stream up to its end' })
 }
 
