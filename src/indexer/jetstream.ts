@@ -60,20 +60,22 @@ export function followJetstream(options: StreamOptions): Stream {
   const state = { connected: false, connectedBefore: false, connections: 0, garbage: 0 }
   let trouble: string | undefined
   let lastEvent: { at: number; lagMs: number } | undefined
-  let lostAt = now()
+  const begunAt = now()
+  let lostAt = begunAt
   let current: Connection | undefined
   const stopping = new AbortController()
 
-  /** Where to start; a cursor that the server may not reach back to is a gap. */
-  function start(): { cursor?: number; gap: boolean } {
-    const cursor = ingest.cursor()
-    if (cursor === undefined) return { gap: false }
+  /**
+   * Where to start; a cursor that the server may not reach back to is a gap. Without one it is a little before this began, however late the first
+   * connection is made: the relay may have been asked since.
+   */
+  function start(): { cursor: number; gap: boolean } {
+    const cursor = ingest.cursor() ?? begunAt * 1_000
     const oldest = (now() - timing.lookbackMs) * 1_000
     return cursor >= oldest ? { cursor: cursor - timing.overlapMs * 1_000, gap: false } : { cursor: oldest, gap: true }
   }
 
   async function once(): Promise<string | undefined> {
-    const askedAt = now()
     const { cursor, gap } = start()
     current = connect({
       endpoint,
@@ -86,7 +88,7 @@ export function followJetstream(options: StreamOptions): Stream {
         state.connections += 1
         trouble = undefined
         if (gap) options.onGap()
-        ingest.startAt(cursor !== undefined && gap ? cursor : (askedAt - timing.overlapMs) * 1_000, gap)
+        ingest.startAt(cursor, gap)
       },
       onEvent(event, bytes) {
         lastEvent = { at: now(), lagMs: Math.max(0, now() - (event.timeUs ?? 0) / 1_000) }

@@ -7,13 +7,13 @@ import type { Context } from './context.ts'
 import { addGitHttp } from './git-http/routes.ts'
 import { serveHealth } from './health.ts'
 import { boundBodyTime, LONG_BODY_MS } from './http/body-time.ts'
+import { endIdleOnClose } from './http/closing.ts'
 import { compressAnswers, createPacked } from './http/compression.ts'
 import { answerBadAddress, handleErrors, handleNotFound } from './http/errors.ts'
 import { guardPages } from './http/guard.ts'
 import { addSecurityHeaders } from './http/headers.ts'
 import { addLimits } from './http/limits.ts'
 import { serveStatic } from './http/static.ts'
-import { endStreamsOnClose } from './http/streams.ts'
 import { addVisits } from './http/visit.ts'
 import { measure } from './metrics.ts'
 import { createPageContext } from './pages/create.ts'
@@ -45,7 +45,7 @@ export async function createApp(ctx: Context): Promise<FastifyInstance> {
   const pages = createPageContext(ctx)
   const packed = createPacked()
   handleErrors(app, ctx)
-  endStreamsOnClose(app)
+  endIdleOnClose(app)
   answerKept(app, pages, packed)
   addSecurityHeaders(app, ctx.config)
   boundBodyTime(app)

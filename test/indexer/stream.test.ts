@@ -137,7 +137,7 @@ test('a queue that is full closes the stream until there is room, and loses noth
   const indexed = await start(t, {
     withRelay: false,
     queue: { events: 6, bytes: 1e9 },
-    stream: { firstRetryMs: 5, overlapMs: 60_000 },
+    stream: { firstRetryMs: 5, overlapMs: 0 },
   })
   await until(() => indexed.indexer.status().connected)
   const subject = (await open('popular')).uri
@@ -178,6 +178,35 @@ test('a record written by this server is in the index before the stream brings i
   network.faults.release()
   await indexed.caughtUp()
   assert.equal(versionOf(indexed.index, repo), version)
+})
+
+test('a handle that could not be looked at when its account was read is looked at again in a moment', async t => {
+  const erin = await network.createAccount('erin.test')
+  await erin.create('dev.knotless.repo', { defaultBranch: 'main', collaborators: [], runners: [], createdAt: now() }, 'barn')
+  await network.settled()
+  network.faults.hold()
+  // Asked where the account is and how it stands: both times nothing is heard of the handle.
+  const fault = network.faults.add({ fault: 'garble', method: 'com.atproto.identity.resolveHandle', account: 'erin.test', times: 2 })
+  t.after(() => network.faults.clear())
+  const indexed = await start(t)
+  const { db, sync } = indexed.index
+  const account = () => sync.first(db.selectFrom('account').select(['handle', 'pds']).where('did', '=', erin.did))
+  await until(() => fault.hits() === 2)
+  // Within the time of a wait here, which is shorter than that of the upkeep.
+  await until(() => account()?.handle === 'erin.test')
+})
+
+test('what was written after the relay was asked and before the stream was open is in the index', async t => {
+  const indexed = await start(t, { idle: true, withRelay: false })
+  const fred = await network.createAccount('fred.test')
+  const { uri } = await fred.create(
+    'dev.knotless.repo',
+    { defaultBranch: 'main', collaborators: [], runners: [], createdAt: now() },
+    'shed',
+  )
+  await network.settled()
+  indexed.indexer.start()
+  await until(() => recordAt(indexed.index, uri) !== undefined)
 })
 
 test('what an account does with its handle and its standing is followed', async t => {

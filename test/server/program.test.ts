@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
@@ -99,4 +99,15 @@ test('a page that follows its stream does not hold up the end', async () => {
   await server.end()
   assert(performance.now() - started < 4_000, 'it did not wait for the reader to go')
   assert.match(await read, /event: changed/)
+})
+
+test('connections on which nothing was asked yet do not hold up the end', async () => {
+  const server = await serve()
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  const closed = new Promise(resolve => socket.on('close', resolve))
+  await new Promise(resolve => server.app.server.once('connection', resolve))
+  const started = performance.now()
+  await server.end()
+  assert(performance.now() - started < 4_000, 'it did not wait for a request that may never come')
+  await closed
 })

@@ -113,6 +113,7 @@ export function startBackfill(ctx: BackfillContext, failed: (error: unknown) => 
   async function hostOf(did: Did): Promise<string | undefined> {
     const askedUs = now() * 1_000
     const account = await ctx.identity.resolveDid(did)
+    if (account?.handleUnread === true) lookAgain(did)
     if (account?.pds !== undefined) return new URL(account.pds).host
     await ctx.ingest.submit([{ kind: 'resolved', did, handle: account?.handle, status: 'deleted', askedUs }])
     return undefined
