@@ -274,7 +274,7 @@ test('a lost stream is said with since when, and the notice goes when it is back
   await tab.waitForSelector('#stale:not([hidden])', { timeout: 20_000 })
   assert.match(
     (await tab.locator('#stale').textContent()) ?? '',
-    /^Connection lost\. This page is as it was at \d\d:\d\d, \d+ s ago\. Trying again; reload now\.$/,
+    /^Connection lost\. This page is as it was at \d\d:\d\d, \d+ s ago\. Trying again\. Reload now$/,
   )
   site.cut()
   await tab.waitForSelector('#stale', { state: 'hidden', timeout: 60_000 })

@@ -204,8 +204,9 @@ function notice() {
   stale.dataset.tone = says === 'full' ? 'attention' : 'danger'
   if (says === 'full') stale.textContent = stale.dataset.full
   if (says !== 'lost') return
+  stale.replaceChildren(document.getElementById('lost').content.cloneNode(true))
   const iso = new Date(Date.parse(document.documentElement.dataset.now) + heard - loaded).toISOString()
-  stale.innerHTML = `<b>Connection lost.</b> This page is as it was at <time datetime="${iso}" data-t="clock"></time>, <time datetime="${iso}" data-t="ago"></time>. Trying again; <a href="">reload now</a>.`
+  for (const time of stale.querySelectorAll('time')) time.dateTime = iso
   document.dispatchEvent(new Event('tick'))
 }
 setInterval(() => document.hidden || notice(), 1_000)

@@ -50,7 +50,7 @@ export function whyWaiting(view: RepositoryView, pull: PullView, asking: Asking)
     if (names.length > 0) return { ...why({ key: 'flight-none', names, lander: did, within }), label: 'waiting' }
     return why({ key: 'new', lander: did, within })
   }
-  if (silent.length > 0) return { ...why({ key: 'flight-again', names: silent }), label: 'waiting' }
+  if (silent.length > 0) return { ...why({ key: 'flight-again', names: silent, behind: hasBehind(branch, pull) }), label: 'waiting' }
   return branch === undefined ? why({ key: 'ready' }) : whyReady(view, branch, pull, did, asking)
 }
 
@@ -85,14 +85,19 @@ function startsAt(view: RepositoryView, lander: string, asking: Asking): number 
 
 function goingWhy(view: RepositoryView, pull: PullView, going: readonly Run[], lander: string): WhyParts {
   const names = going.map(run => run.value.workflow)
+  const behind = hasBehind(view.branches.get(pull.branch), pull)
   const running = going.filter(run => run.value.status === 'running')
-  if (running.length === 0) return { key: 'flight-job', names, lander, jobs: jobsInUse(view, lander) }
+  if (running.length === 0) return { key: 'flight-job', names, behind, lander, jobs: jobsInUse(view, lander) }
   const starts = running.map(run => millis(run.value.startedAt)).filter(time => time !== undefined)
   const since = starts.length === 0 ? undefined : Math.min(...starts)
   const before = view
     .checksOf(pull.pull.uri)
     .some(({ value }) => isPreflight(value) && value.commit !== pull.head && names.includes(value.workflow))
-  return before ? { key: 'flight-head', names, since } : { key: 'flight-running', names, since }
+  return before ? { key: 'flight-head', names, behind, since } : { key: 'flight-running', names, behind, since }
+}
+
+function hasBehind(branch: BranchView | undefined, pull: PullView): boolean {
+  return branch !== undefined && branch.queue.at(-1)?.pull.uri !== pull.pull.uri
 }
 
 /** How many runs the lander goes through at once, while records show that it is at as many; undefined otherwise: what it does elsewhere is not seen. */

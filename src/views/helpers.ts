@@ -111,6 +111,7 @@ export function createHelpers(kit: Kit, frame: Frame, repo: RepoHead | undefined
     allFilesHref: `${paths.withQuery(here, { file: undefined, was: undefined })}#h-files`,
     unanswered: liveWords({ key: 'unanswered' }),
     full: liveWords({ key: 'full' }),
+    stale: liveWords({ key: 'stale', at: frame.now, now: frame.now }),
     diff: diffBlock,
     log: logBlock,
     /** What a program printed, without its orders to a terminal. */

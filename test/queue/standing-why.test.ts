@@ -30,7 +30,7 @@ function why(history: History, pull: AtUri, seen?: Partial<LastSeen>): string {
 }
 
 test('why: a pre-flight that runs at another head than before says that the head moved', () => {
-  const { history, first } = line(1)
+  const { history, first } = line(2)
   const flight = { pull: first, workflow: 'check', queue: 'first' } as const
   history.check(rigby, { ...flight, status: 'success', commit: commit(77) })
   history.check(rigby, { ...flight, status: 'running', startedAt: iso(history.now - MINUTE) })
@@ -38,6 +38,13 @@ test('why: a pre-flight that runs at another head than before says that the head
     why(history, first),
     'Waiting for its pre-flight: check runs again because the head moved, for 3 min. Pulls behind it go ahead meanwhile.',
   )
+})
+
+test('why: that others go ahead is said only where others are behind', () => {
+  const { history, first, second } = line(2)
+  for (const pull of [first, second]) history.check(rigby, { pull, workflow: 'check', queue: 'first', status: 'running' })
+  assert.match(why(history, first), /^Waiting for its pre-flight: check\. Pulls behind it go ahead meanwhile\.$/)
+  assert.doesNotMatch(why(history, second), /behind/)
 })
 
 test('PRE-7 why: a pre-flight without a free job says so, and how many are in use where records show it', () => {
@@ -63,7 +70,7 @@ test('PRE-3 why: a pre-flight that has not started yet is named before the lande
 })
 
 test('PRE-3 why: a pre-flight that ended without a verdict is run again', () => {
-  const { history, first } = line(1)
+  const { history, first } = line(2)
   history.check(rigby, { pull: first, workflow: 'check', queue: 'first', status: 'error', verdict: 'disk' })
   assert.equal(
     why(history, first),

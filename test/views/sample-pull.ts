@@ -26,7 +26,7 @@ export const boxes: readonly BoxParts[] = [
     position: 4,
     length: 12,
     preflights: ['check'],
-    why: whyWords({ key: 'flight-head', names: ['check'], since: minutesAgo(2) }),
+    why: whyWords({ key: 'flight-head', names: ['check'], behind: true, since: minutesAgo(2) }),
   },
   { key: 'queued-stranded', position: 3, length: 5, since: minutesAgo(142), now, owner: alice.did, isOwner: false },
   { key: 'ejected', reason: 'test failed', says: say`It failed alone, at ${{ code: 'f04e2a6' }} on main at ${{ code: 'b90e7d3' }}.` },

@@ -23,7 +23,7 @@ export function entry(of: PullLine, position: number, length: number, more: Part
       since: minutesAgo(9),
       why:
         preflights.length > 0
-          ? whyWords({ key: 'flight-head', names: ['check'], since: minutesAgo(2) })
+          ? whyWords({ key: 'flight-head', names: ['check'], behind: true, since: minutesAgo(2) })
           : whyWords({ key: 'next', depth: 2 }),
       preflights: preflights.map(name => ({ name })),
       expected: { from: now + 30 * 60_000, to: now + 38 * 60_000, basis: 'from the last 20 batches that passed' },

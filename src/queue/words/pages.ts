@@ -180,7 +180,7 @@ export type LiveParts =
 export function liveWords(parts: LiveParts): Phrase {
   switch (parts.key) {
     case 'stale':
-      return say`Connection lost. This page is as it was at ${clock(parts.at, parts.now)}, ${ago(parts.at)}. Trying again; reload now.`
+      return say`This page is as it was at ${clock(parts.at, parts.now)}, ${ago(parts.at)}. Trying again.`
     case 'news':
       return say`Last change at ${clock(parts.at, parts.now)}: ${parts.sentence} ${parts.waiting} waiting.`
     case 'pull-news':

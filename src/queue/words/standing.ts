@@ -75,13 +75,14 @@ export type WhyParts =
   /** `before`: how many wait before it. */
   | { key: 'later'; before: number }
   | { key: 'fill'; lander: string; left: number }
-  | { key: 'flight-running'; names: readonly string[]; since?: number | undefined }
-  | { key: 'flight-head'; names: readonly string[]; since?: number | undefined }
+  /** `behind`: others are queued behind it. */
+  | { key: 'flight-running'; names: readonly string[]; behind: boolean; since?: number | undefined }
+  | { key: 'flight-head'; names: readonly string[]; behind: boolean; since?: number | undefined }
   | { key: 'flight-none'; names: readonly string[]; lander: string; within?: number | undefined }
   /** `jobs`: where all of so many are known to be in use. */
-  | { key: 'flight-job'; names: readonly string[]; lander: string; jobs?: number | undefined }
+  | { key: 'flight-job'; names: readonly string[]; behind: boolean; lander: string; jobs?: number | undefined }
   /** It ended without a verdict. */
-  | { key: 'flight-again'; names: readonly string[] }
+  | { key: 'flight-again'; names: readonly string[]; behind: boolean }
   /** `others`: what is stacked ahead of it, and how many more there are. */
   | { key: 'conflict-ahead'; others: readonly PhrasePart[]; more: number; branch: string; files?: readonly string[] | undefined }
   | { key: 'conflict-branch'; branch: string; tip: string }
@@ -115,23 +116,26 @@ export function whyWords(parts: WhyParts): Phrase {
         parts.since === undefined
           ? say`Waiting for ${preflights(parts.names)}.`
           : say`Waiting for ${preflights(parts.names)}, running for ${lasting(parts.since)}.`,
-        ahead(),
+        ahead(parts),
       )
     case 'flight-head':
       return join(
         say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'runs' : 'run'} again because the head moved${parts.since === undefined ? say`` : say`, for ${lasting(parts.since)}`}.`,
-        ahead(),
+        ahead(parts),
       )
     case 'flight-none':
       return say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'has' : 'have'} not started. ${who(parts.lander)} takes ${one(parts.names) ? 'it' : 'them'} up in its next pass${within(parts.within)}.`
     case 'flight-job':
       return parts.jobs === undefined
-        ? say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'waits' : 'wait'} for a free job on ${who(parts.lander)}. Pulls behind it go ahead meanwhile.`
+        ? join(
+            say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'waits' : 'wait'} for a free job on ${who(parts.lander)}.`,
+            ahead(parts),
+          )
         : say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'has' : 'have'} no free job on ${who(parts.lander)} yet (${parts.jobs} of ${parts.jobs} in use).`
     case 'flight-again':
       return join(
         say`Waiting for ${preflights(parts.names)} ended without a verdict and ${one(parts.names) ? 'is' : 'are'} run again.`,
-        ahead(),
+        ahead(parts),
       )
     case 'conflict-ahead': {
       const isOne = parts.others.length + parts.more === 1
@@ -167,8 +171,8 @@ function one(names: readonly string[]): boolean {
   return names.length === 1
 }
 
-function ahead(): Phrase {
-  return say`Pulls behind it go ahead meanwhile.`
+function ahead({ behind }: { behind: boolean }): Phrase | undefined {
+  return behind ? say`Pulls behind it go ahead meanwhile.` : undefined
 }
 
 /** How soon the next pass is due. */

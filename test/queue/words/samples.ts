@@ -49,24 +49,25 @@ export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
   later: [{ key: 'later', before: 46 }],
   fill: [{ key: 'fill', lander: runner, left: 4 * MINUTE }],
   'flight-running': [
-    { key: 'flight-running', names: ['check'], since: earlier(4) },
-    { key: 'flight-running', names: ['check', 'test'] },
+    { key: 'flight-running', names: ['check'], behind: true, since: earlier(4) },
+    { key: 'flight-running', names: ['check', 'test'], behind: true },
+    { key: 'flight-running', names: ['check'], behind: false },
   ],
   'flight-head': [
-    { key: 'flight-head', names: ['check'], since: earlier(3) },
-    { key: 'flight-head', names: ['check', 'test'] },
+    { key: 'flight-head', names: ['check'], behind: true, since: earlier(3) },
+    { key: 'flight-head', names: ['check', 'test'], behind: true },
   ],
   'flight-none': [
     { key: 'flight-none', names: ['check'], lander: runner, within: 30_000 },
     { key: 'flight-none', names: ['check', 'test'], lander: runner },
   ],
   'flight-job': [
-    { key: 'flight-job', names: ['check'], lander: runner, jobs: 12 },
-    { key: 'flight-job', names: ['check'], lander: runner },
+    { key: 'flight-job', names: ['check'], behind: true, lander: runner, jobs: 12 },
+    { key: 'flight-job', names: ['check'], behind: true, lander: runner },
   ],
   'flight-again': [
-    { key: 'flight-again', names: ['check'] },
-    { key: 'flight-again', names: ['check', 'test'] },
+    { key: 'flight-again', names: ['check'], behind: true },
+    { key: 'flight-again', names: ['check', 'test'], behind: true },
   ],
   'conflict-ahead': [
     { key: 'conflict-ahead', files: ['src/import/csv.ts'], others: [title], more: 0, branch },
