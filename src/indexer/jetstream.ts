@@ -76,6 +76,7 @@ export function followJetstream(options: StreamOptions): Stream {
   }
 
   async function once(): Promise<string | undefined> {
+    const openedUs = now() * 1_000
     const { cursor, gap } = start()
     current = connect({
       endpoint,
@@ -92,7 +93,8 @@ export function followJetstream(options: StreamOptions): Stream {
       },
       onEvent(event, bytes) {
         lastEvent = { at: now(), lagMs: Math.max(0, now() - (event.timeUs ?? 0) / 1_000) }
-        return ingest.push(event, bytes)
+        const isPast = event.kind === 'record' && (event.timeUs ?? openedUs) < openedUs
+        return ingest.push(isPast ? { ...event, source: 'replayed' } : event, bytes)
       },
       onGarbage() {
         state.garbage += 1

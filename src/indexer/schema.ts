@@ -17,7 +17,7 @@ export interface RecordTable {
   deleted: number
   /** When this content was first seen. */
   seen_at: number
-  /** 1: it was first seen by backfill (REC-9). */
+  /** 1: it was first seen by backfill, or by a stream that told of the past (REC-9). */
   backfilled: number
 }
 

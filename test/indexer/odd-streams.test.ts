@@ -113,6 +113,22 @@ test('without a cursor it starts a little before now, since others were asked be
   assert.ok(resumed > (start - 20_000) * 1_000 && resumed <= Date.now() * 1_000, String(resumed))
 })
 
+test('REC-9 what the stream tells of a time when nobody listened says nothing about lateness', async t => {
+  const server = await host(socket => {
+    socket.send(frame((Date.now() - 3_600_000) * 1_000, 'before'))
+    socket.send(frame((Date.now() + 50) * 1_000, 'since'))
+  })
+  const bench = await openBench()
+  const { end } = await follow(server.url, bench)
+  t.after(() => end(server))
+  const rows = () => bench.index.sync.all(bench.index.db.selectFrom('record').select(['rkey', 'backfilled']).orderBy('rkey'))
+  await until(() => rows().length === 2)
+  assert.deepEqual(rows(), [
+    { rkey: 'before', backfilled: 1 },
+    { rkey: 'since', backfilled: 0 },
+  ])
+})
+
 test('a time far ahead does not become a cursor that skips everything', async t => {
   const ahead = (Date.now() + 365 * 24 * 3_600_000) * 1_000
   const server = await host((socket, nth) => {

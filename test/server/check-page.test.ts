@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { DevAccount } from '../../src/devnet/account.ts'
 import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { checkAt } from '../../src/indexer/read.ts'
@@ -101,16 +102,43 @@ test('CHK-13 of a long log the end is shown first, the rest by pages', async () 
   const lines = Array.from({ length: 4_500 }, (_, n) => `line ${n + 1}`)
   await file('queue:long', {}, [gzipSync(lines.join('\n'))])
   const last = (await page('queue:long')).text
-  assert.match(last, /<span id="L2501">/)
-  assert.match(last, /<span id="L4500">/)
-  assert.doesNotMatch(last, /<span id="L2500">/)
-  assert.match(last, /Lines 2,501 to 4,500 of 4,500/)
-  const earlier = /href="([^"]+\?from=501)"[^>]*>Earlier/.exec(last)?.[1] ?? ''
+  const numbers = [...last.matchAll(/<span id="L(\d+)">/g)].map(([, n]) => Number(n))
+  const first = numbers[0] ?? 0
+  assert.ok(numbers.length > 400 && numbers.at(-1) === 4_500 && numbers.length === 4_501 - first, `${numbers.length} lines`)
+  assert.match(last, new RegExp(`Lines ${first.toLocaleString('en')} to 4,500 of 4,500`))
+  const earlier = new RegExp(`href="([^"]+\\?from=${first - numbers.length})"[^>]*>Earlier`).exec(last)?.[1] ?? ''
   const before = (await (await fetch(`${server.url}${earlier}`)).text()) ?? ''
-  assert.match(before, /<span id="L501">/)
+  assert.match(before, new RegExp(`<span id="L${first - numbers.length}">`))
   assert.match(before, />Later</)
   assert.equal((await page('queue:long', '?from=0')).status, 400)
   assert.match((await page('queue:long', '?from=99999')).text, /<span id="L4500">/)
+})
+
+test('the page of a log is light, whatever was printed and however much of it failed', async () => {
+  const letters = (n: number) => createHash('sha512').update(`${n}`).digest('base64')
+  const random = Array.from({ length: 3_000 }, (_, n) => letters(n).repeat(1 + (n % 40 === 0 ? 60 : 0)))
+  const coloured = Array.from(
+    { length: 3_000 },
+    (_, n) => `\u001b[3${1 + (n % 6)}m✓\u001b[0m ${letters(n).slice(0, 6)} passed (${n % 97} ms)`,
+  )
+  const failure = (n: number) => `<testcase name="t${n}"><failure message="m${n}">${letters(n).repeat(30)}</failure></testcase>`
+  const failing = `<testsuite>${Array.from({ length: 90 }, (_, n) => failure(n)).join('')}</testsuite>`
+  const report = await rigby.upload(Buffer.from(failing), 'application/xml')
+  for (const [key, lines] of [
+    ['random', random],
+    ['coloured', coloured],
+  ] as const) {
+    await file(`queue:${key}`, { report }, [gzipSync(lines.join('\n'))])
+    for (const rest of ['', '?from=1', '?from=1500']) {
+      const { text } = await page(`queue:${key}`, rest)
+      assert.match(text, /<details/)
+      // Of 60 kB in all, what all pages share has 34.
+      const weight = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }).length
+      assert.ok(weight < 26_000, `${key}${rest} ${weight}`)
+      const { length } = [...text.matchAll(/<span id="L\d+">/g)]
+      assert.ok(length >= (key === 'random' ? 50 : 300), `${length} lines`)
+    }
+  }
 })
 
 test('a file that is no log says so, and one that breaks off says where', async () => {
@@ -168,7 +196,7 @@ test('of a long log a failed test leads to the page that has its line', async ()
   const failing = '<testsuite><testcase name="early"><failure message="AssertionError: rotten"/></testcase></testsuite>'
   const report = await rigby.upload(Buffer.from(failing), 'application/xml')
   await file('queue:early', { report }, [gzipSync(lines.join('\n'))])
-  const href = /href="([^"]+\?from=800#L1000)"/.exec((await page('queue:early')).text)?.[1] ?? ''
+  const href = /href="([^"]+\?from=900#L1000)"/.exec((await page('queue:early')).text)?.[1] ?? ''
   assert.match(await (await fetch(`${server.url}${href}`)).text(), /<span id="L1000" class="bad">/)
 })
 
@@ -223,7 +251,7 @@ test('a page of a long log does not wait for it, and is told once it is read', a
   liveLogs.onGrown(check => told.push(check))
   const logs = { of: async () => ({ ok: false, why: 'reading', lines: 4_000_000, done: read.promise }) as const }
   const ctx = { logs, liveLogs, now: Date.now }
-  const model = await logModel(ctx, run, await readLog(ctx, run), { path: '/' })
+  const model = logModel(ctx, run, await readLog(ctx, run), { path: '/' })
   assert.ok(!model.shown && model.live)
   assert.match(JSON.stringify(model.says), /4,000,000 lines so far/)
   assert.deepEqual(told, [])

@@ -98,6 +98,22 @@ test('GWY-15 the same pull merged by one person through two servers at the same 
   }
 })
 
+test('GWY-15 a merge that lands while another of the same pull reads is answered as the one that landed it', async () => {
+  const repo = await world.plant('torn')
+  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+  await second.context.indexer.settled()
+  // The branch is read before it moves, and what the owner wrote after.
+  const method = 'com.atproto.repo.listRecords'
+  const held = world.network.faults.add({ fault: 'stall', method, account: world.people.alice.did, times: 2 })
+  const later = merge(world.people.bob, pull, second)
+  await until(() => held.hits() === 2, { what: 'the second server to read' })
+  const first = await merge(world.people.bob, pull)
+  held.clear()
+  assert.equal(first.status, 200, JSON.stringify(first))
+  assert.deepEqual(await later, first)
+})
+
 test('STO-7 a write whose answer is lost is found by reading: it lands once, and the log says written', async () => {
   const repo = await world.plant('lost')
   const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })

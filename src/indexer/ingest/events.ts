@@ -1,9 +1,12 @@
 /** What the queue takes in. */
 
-/** A change of a record. `live`: from the stream; `own`: written by this server just now; `listed`: read from the account's server by backfill. */
+/**
+ * A change of a record. `live`: from the stream; `replayed`: from the stream, of a time before it was followed; `own`: written by this server just
+ * now; `listed`: read from the account's server by backfill.
+ */
 export interface RecordEvent {
   kind: 'record'
-  source: 'live' | 'own' | 'listed'
+  source: 'live' | 'replayed' | 'own' | 'listed'
   did: string
   collection: string
   rkey: string

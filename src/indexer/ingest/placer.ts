@@ -64,8 +64,7 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
 
   function insert(batch: Batch, { event, uri, cid, json }: Taken, record: Usable): boolean {
     const { did, collection, rkey, rev } = event
-    const backfilled = event.source === 'listed' ? 1 : 0
-    const id = records.insert({ uri, did, collection, rkey, cid, rev, json, deleted: 0, seen_at: batch.time, backfilled })
+    const id = records.insert({ uri, did, collection, rkey, cid, rev, json, deleted: 0, seen_at: batch.time, ...origin(event) })
     if (id === undefined) return false
     if (record.kind === 'repo') batch.next.push({ kind: 'release', repo: uri })
     place(batch, id, { uri, did, rkey }, record)
@@ -75,8 +74,7 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
   function replace(batch: Batch, { event, uri, cid, json }: Taken, held: Held, record: Usable): void {
     const { did, rkey, rev } = event
     const before = typed.before(record.kind, held.id)
-    const backfilled = event.source === 'listed' ? 1 : 0
-    records.replace({ id: held.id, cid, rev, json, deleted: 0, seen_at: batch.time, backfilled })
+    records.replace({ id: held.id, cid, rev, json, deleted: 0, seen_at: batch.time, ...origin(event) })
     if (before === undefined) waiting.remove(held.id)
     place(batch, held.id, { uri, did, rkey }, record, before)
   }
@@ -177,4 +175,9 @@ export function createPlacer({ db, sqlite }: IndexDatabase, tables: Tables): Pla
   }
 
   return { insert, replace, place, remove, refsChanged, readAgain, want }
+}
+
+/** When a record of the past is seen says nothing about when it was written (REC-9). */
+function origin({ source }: RecordEvent): { backfilled: 0 | 1 } {
+  return { backfilled: source === 'listed' || source === 'replayed' ? 1 : 0 }
 }

@@ -8,9 +8,9 @@ import type { PullView } from '../../queue/view.ts'
 import { refMoved } from '../../queue/words/gateway.ts'
 import type { Refusal } from '../../queue/words/refusals.ts'
 import * as refusals from '../../queue/words/refusals.ts'
-import { landedBefore } from './again.ts'
+import { type Landed, landedBefore } from './again.ts'
 import type { GatewayContext } from './context.ts'
-import { type Ground, gatherGround } from './gather.ts'
+import { type Gathered, type Ground, gatherGround } from './gather.ts'
 import { askedOf, auditEntry, gatewayFacts, judge, type Wish } from './judge.ts'
 import { type KeptKeys, landedRecords } from './landed-records.ts'
 import { roleOf } from './rules/roles.ts'
@@ -77,17 +77,23 @@ async function mergeOnto(ctx: GatewayContext, repo: AtUri, asked: MergeAsked): P
 
 /** One try over fresh reads: everything is read, judged, merged and written, or nothing is. */
 async function tryMerge(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, keys: KeptKeys): Promise<Tried> {
-  const gathered = await gatherGround(ctx, { repo, whole: true, pulls: [asked.pull] })
+  const wanted = { repo, whole: true, pulls: [asked.pull] }
+  let gathered = await gatherGround(ctx, wanted)
+  let landed = await landedIn(ctx, gathered, asked)
+  // Branch and states are read side by side: a merge in between is seen in the one and not in the other.
+  if (landed === 'elsewhere') {
+    gathered = await gatherGround(ctx, wanted)
+    landed = await landedIn(ctx, gathered, asked)
+  }
   if (!gathered.ok) {
     const refusal = gatherRefusal('merge', repo, gathered)
     noteUnread(ctx, { repo, door: 'merge', caller: asked.caller, moves: [{ name: '', old: null, new: null }] }, refusal)
     return { ok: false, refusal }
   }
+  if (landed !== undefined && landed !== 'elsewhere') return { ok: true, ...landed }
   const { ground } = gathered
   const { caller } = asked
   const pull = ground.view.pulls.get(asked.pull)
-  const landed = pull?.state === 'merged' ? await landedBefore(ctx, { ground, ...asked, pull }) : undefined
-  if (landed !== undefined) return { ok: true, ...landed }
   const ready = readyToMerge(ctx, ground, asked)
   if ('code' in ready) return refuse(ctx, { ground, pull, caller }, ready)
   const squashed = await squashPull(ctx, { ground, caller, ...ready })
@@ -97,6 +103,15 @@ async function tryMerge(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, key
   } finally {
     await squashed.close()
   }
+}
+
+/** How the pull landed, where it landed as was asked; `elsewhere`: it is merged, but not so, or not as far as was read. */
+async function landedIn(ctx: GatewayContext, gathered: Gathered, asked: MergeAsked): Promise<Landed | 'elsewhere' | undefined> {
+  if (!gathered.ok) return undefined
+  const { ground } = gathered
+  const pull = ground.view.pulls.get(asked.pull)
+  if (pull?.state !== 'merged') return undefined
+  return (await landedBefore(ctx, { ground, ...asked, pull })) ?? 'elsewhere'
 }
 
 interface Ready {

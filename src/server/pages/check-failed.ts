@@ -6,16 +6,18 @@ import type { FailedLine, FailedModel } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'
 import type { FailedTest, Report } from '../../workflows/junit.ts'
 import type { FailedLines } from '../logs/failed-lines.ts'
-import type { ReadLog } from '../logs/logs.ts'
+import { fitting } from '../logs/fitting.ts'
+import type { LogPart, ReadLog } from '../logs/logs.ts'
 import type { PageContext } from './context.ts'
 
 /** Failed tests on a page: whoever breaks everything reads the first of them and the log. */
 const SHOWN = 100
-/** Lines of a log's page, and how many of them stand before the one that a link leads to. */
-const PAGE = 2_000
-const BEFORE = 200
+/** Lines that stand before the one that a link leads to, on a page of its own. */
+const BEFORE = 100
 /** Characters of a trace on the page. */
 const TRACE = 3_000
+/** Bytes that all of them come to over the line, packed. */
+const ROOM = 8_000
 
 export interface Failed {
   model?: FailedModel | undefined
@@ -29,7 +31,7 @@ export async function failedModel(
   ctx: Pick<PageContext, 'reports' | 'failedTests'>,
   run: Run,
   log: ReadLog | undefined,
-  path: string,
+  page: { path: string; part?: LogPart | undefined },
 ): Promise<Failed> {
   const { report: blob } = run.value
   const did = parseDid(run.did)
@@ -40,16 +42,15 @@ export async function failedModel(
   const shown = report.failed.slice(0, SHOWN)
   const key = [did, ...[blob, ...(run.value.log ?? [])].map(each => getBlobCidString(each))].join(' ')
   const lines = log?.ok === true ? await ctx.failedTests.of(key, log, shown) : []
-  const of = log?.ok === true ? log.lines : 0
   const tests = { failures: report.failures, of: report.tests, skipped: report.skipped }
   const bad = new Set(lines.flatMap(({ says }) => says ?? []))
-  return { tests, bad, model: report.failures === 0 ? undefined : listed(report, shown, { lines, of, path }) }
+  return { tests, bad, model: report.failures === 0 ? undefined : listed(report, shown, { ...page, lines }) }
 }
 
 function listed(
   report: Report,
   shown: readonly FailedTest[],
-  log: { lines: readonly FailedLines[]; of: number; path: string },
+  log: { lines: readonly FailedLines[]; path: string; part?: LogPart | undefined },
 ): FailedModel {
   const list = shown.map((test, at): FailedLine => {
     const { name, suite, file, message, text } = test
@@ -63,10 +64,14 @@ function listed(
       text: trace,
     }
   })
-  const more = report.failures - shown.length
+  const fits = fitting(
+    list.map(({ name, where, message, text }) => `${name}${where}${message}${text}`),
+    ROOM,
+  )
+  const more = report.failures - Math.min(fits, list.length)
   return {
     of: report.failures,
-    list,
+    list: list.slice(0, fits),
     notes: [...(more > 0 ? [moreFailed(more)] : []), ...(report.isDamaged ? [noReportWords({ why: 'damaged' })] : [])],
   }
 }
@@ -79,8 +84,8 @@ function split(message: string, text: string): [string, string] {
   return [said, rest.length > TRACE ? `${rest.slice(0, TRACE)}…` : rest]
 }
 
-/** The line within the page that shows the end, or within a page of its own. */
-function hrefOf(line: number, { of, path }: { of: number; path: string }): string {
-  if (line > of - PAGE) return `#L${line}`
+/** The line within what the page shows, or within a page of its own. */
+function hrefOf(line: number, { path, part }: { path: string; part?: LogPart | undefined }): string {
+  if (part !== undefined && line >= part.first && line < part.first + part.lines.length) return `#L${line}`
   return `${withQuery(path, { from: `${Math.max(1, line - BEFORE)}` })}#L${line}`
 }

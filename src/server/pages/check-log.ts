@@ -7,6 +7,7 @@ import { createTerminal, plainLine } from '../../views/ansi.ts'
 import type { LogLine } from '../../views/logs.ts'
 import type { LogModel } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'
+import { fitting } from '../logs/fitting.ts'
 import { logLines, rawLines } from '../logs/lines.ts'
 import type { LogPart, OpenLog, ReadLog } from '../logs/logs.ts'
 import type { PageContext } from './context.ts'
@@ -14,6 +15,8 @@ import type { PageContext } from './context.ts'
 /** Lines on one page, and of a log that still grows. */
 const PAGE = 2_000
 const LIVE = 500
+/** Bytes that they come to over the line, packed. */
+const ROOM = 16_000
 /** A log that is not there this long after the run ended is not waited for any more. */
 const COMES_WITHIN = 24 * 60 * 60_000
 /** How long the plain text of a log waits for it to be read. */
@@ -33,32 +36,46 @@ export async function readLog(ctx: Logged, run: Run, waitMs?: number): Promise<R
   return log
 }
 
+/** The part of a log that its page shows: from a line on, else its end. */
+export async function shownPart(log: ReadLog | undefined, from: number | undefined): Promise<LogPart | undefined> {
+  if (!log?.ok) return undefined
+  if (from === undefined) return endOf(await log.tail(PAGE))
+  const part = await log.range(Math.max(1, Math.min(from, log.lines)), PAGE)
+  return { ...part, lines: part.lines.slice(0, fitting(part.lines, ROOM)) }
+}
+
+/** As much of the end of a part as a page carries. */
+function endOf({ first, lines, before }: LogPart): LogPart {
+  const left = lines.length - fitting(lines.toReversed(), ROOM)
+  return { first: first + left, lines: lines.slice(left), before: [...before, ...lines.slice(0, left)] }
+}
+
 /**
- * The output of a run for its page: `log` as it was read, else what was sent of it so far. Of a long log the end is shown first. `bad` are numbers of
- * lines that say what went wrong.
+ * The output of a run for its page: `log` as it was read, of which `part` is shown, else what was sent of it so far. `bad` are numbers of lines that
+ * say what went wrong.
  */
-export async function logModel(
+export function logModel(
   ctx: Logged,
   run: Run,
   log: ReadLog | undefined,
-  asked: { from?: number | undefined; path: string; bad?: ReadonlySet<number> | undefined },
-): Promise<LogModel> {
+  shown: { part?: LogPart | undefined; path: string; bad?: ReadonlySet<number> | undefined },
+): LogModel {
   if (log === undefined) return unfinished(ctx, run)
   if (!log.ok) return { shown: false, says: noLogWords(log), live: log.why === 'reading' }
-  const part = asked.from === undefined ? await log.tail(PAGE) : await log.range(Math.max(1, Math.min(asked.from, log.lines)), PAGE)
+  const { part = { first: 1, lines: [], before: [] }, path, bad } = shown
   const { first, lines } = part
-  const href = (line: number) => withQuery(asked.path, { from: `${line}` })
+  const href = (line: number) => withQuery(path, { from: `${line}` })
   const isLast = first + lines.length > log.lines
   return {
     shown: true,
-    lines: coloured(part, asked.bad),
+    lines: coloured(part, bad),
     first,
     of: log.lines,
-    ...(first > 1 ? { earlier: href(Math.max(1, first - PAGE)) } : {}),
+    ...(first > 1 ? { earlier: href(Math.max(1, first - lines.length)) } : {}),
     ...(isLast ? {} : { later: href(first + lines.length) }),
     live: false,
     notes: log.cut !== undefined && isLast ? [logNotes[log.cut]] : [],
-    plain: `${asked.path}/log`,
+    plain: `${path}/log`,
   }
 }
 
@@ -100,15 +117,15 @@ function unfinished(ctx: Logged, run: Run): LogModel {
   if (sent === undefined)
     return { shown: false, says: noLogWords({ why: going ? 'going' : coming ? 'coming' : 'none' }), live: going || coming }
   const all = rawLines(sent.text)
-  const lines = all.slice(-LIVE)
-  const before = all.slice(0, all.length - lines.length)
+  const early = all.slice(0, -LIVE)
+  const { first, lines, before } = endOf({ first: early.length + 1, lines: all.slice(-LIVE), before: early })
   const isWhole = sent.from === 0
   // Where the beginning is not kept, the first line is the end of one.
   const cut = isWhole && before.length === 0 ? 0 : sent.from + Buffer.byteLength(sent.text) - Buffer.byteLength(lines.join('\n'))
   return {
     shown: true,
-    lines: coloured({ before, lines, first: before.length + 1 }),
-    ...(isWhole ? { first: before.length + 1, of: all.length } : {}),
+    lines: coloured({ before, lines, first }),
+    ...(isWhole ? { first, of: all.length } : {}),
     live: going || coming,
     notes: cut === 0 ? [] : [logNotes.cutBefore(cut)],
   }

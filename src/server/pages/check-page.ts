@@ -14,7 +14,7 @@ import { checkPathIn, repositoryName, repositoryPath } from '../../views/paths.t
 import { frameOf } from '../http/frame.ts'
 import { createLongAnswers } from '../http/long-answers.ts'
 import { failedModel } from './check-failed.ts'
-import { logModel, readLog, wholeLog } from './check-log.ts'
+import { logModel, readLog, shownPart, wholeLog } from './check-log.ts'
 import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
 import { accountOf, type Located, locate, type RepoParams } from './locate.ts'
@@ -144,7 +144,8 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
   const state = runState(value)
   const { tone, icon, word } = runLabels[state]
   const read = await readLog(ctx, run)
-  const failed = await failedModel(ctx, run, read, path)
+  const part = await shownPart(read, from)
+  const failed = await failedModel(ctx, run, read, { path, part })
   const parts = {
     state,
     filedAt: millis(value.createdAt) ?? run.seenAt,
@@ -159,7 +160,7 @@ async function checkModel(ctx: PageContext, request: FastifyRequest, at: Located
   const branch = value.ref.replace(/^refs\/heads\//, '')
   const repo = repositoryName(head.owner, head.name)
   const pull = value.pull === undefined ? undefined : view.pulls.get(value.pull)?.pull
-  const log = await logModel(ctx, run, read, { from, path, bad: failed.bad })
+  const log = logModel(ctx, run, read, { part, path, bad: failed.bad })
   const isLive = isGoing(value) || log.live
   return {
     frame: {
