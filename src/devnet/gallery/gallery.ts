@@ -54,6 +54,7 @@ export async function putUpGallery(
     const pen = createPen({ history, now: options.now ?? Date.now(), names: did => handles.get(did) })
     const parts = [garden, queues, ejections, others].map(put => ({ put, making: createMaking(cast, pen, history) }))
     await Promise.all(parts.map(({ put, making }) => put(making)))
+    await network.settled()
     const scenes = parts.flatMap(({ making }) => making.scenes).sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group))
     const passes = parts.flatMap(({ making }) => making.passes)
     network.faults.add({ fault: 'refuse', account: hugo.did })

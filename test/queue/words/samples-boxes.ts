@@ -47,7 +47,13 @@ export const boxes: Samples<words.BoxParts['key'], words.BoxParts> = {
   ],
   queued: [
     { key: 'queued', position: 8, length: 12, preflights: [], why: words.whyWords({ key: 'next', depth: 2 }) },
-    { key: 'queued', position: 4, length: 12, preflights: ['check'], why: words.whyWords({ key: 'flight-running', names: ['check'], behind: true }) },
+    {
+      key: 'queued',
+      position: 4,
+      length: 12,
+      preflights: ['check'],
+      why: words.whyWords({ key: 'flight-running', names: ['check'], behind: true }),
+    },
   ],
   'queued-stranded': [
     { key: 'queued-stranded', unnamed: 'orchard', position: 3, length: 5, now: NOW, owner: alice, isOwner: false },
