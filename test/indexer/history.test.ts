@@ -112,6 +112,7 @@ test('REA-4 STA-7 checks of accounts that are no runners are not kept, and those
     put(rigby, 'check', 'queue:c', passed(5), 4),
   )
   assert.deepEqual(outcomes(bench), [[commit(5), 'passed']])
+  assert.equal(bench.index.sqlite.prepare('select count(*) from past_batch').pluck().get(), 1, 'strangers fill nothing')
   await bench.take(put(alice, 'repo', 'orchard', repoRecord({ runners: [{ did: rigby }, { did: mallory }] }), 5, { operation: 'update' }))
   assert.deepEqual(outcomes(bench), [
     [commit(5), 'passed'],

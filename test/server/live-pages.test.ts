@@ -77,6 +77,10 @@ test('every reader who is signed out and asks the same gets the same bytes, made
     await orchard.queue(orchard.pulls[3] ?? '')
     assert.notEqual(await (await get(`${path}?have=news.,waiting.&seen=1`)).text(), answers[0])
     assert.equal(made, 1)
+    // Who brings a cookie may be somebody, and gets nothing that was made for nobody.
+    made = 0
+    await (await get(`${path}?have=news.,waiting.&seen=1`, { cookie: 'who=somebody' })).text()
+    assert.equal(made, 1)
   } finally {
     renderer.renderChanges = renderChanges
   }

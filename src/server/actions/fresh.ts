@@ -36,13 +36,14 @@ export async function readFresh(ctx: ActionContext, asked: { act: Act; pull: str
   const { act, pull: pullUri, caller } = asked
   const now = ctx.now()
   const reads: Reads = { ctx, act, now, strict: act === 'queue' }
-  const pull = await readPull(reads, pullUri)
-  if (pull !== undefined && 'ok' in pull) return pull
   const known = loadPullFacts(ctx.database, pullUri)?.facts.pulls[0]
+  // The repository of a pull hardly ever changes: it is read beside the pull, and again only where it did.
+  const [pull, guessed] = await Promise.all([readPull(reads, pullUri), known && readRepo(reads, known.value.repo)])
+  if (pull !== undefined && 'ok' in pull) return pull
   const present = pull ?? known
   if (present === undefined) return no(refusals.pullNotFound())
 
-  const repo = await readRepo(reads, present.value.repo)
+  const repo = present.value.repo === known?.value.repo ? guessed : await readRepo(reads, present.value.repo)
   if (repo !== undefined && 'ok' in repo) return repo
   const facts = knownFacts(ctx.database, { repo: present.value.repo, pulls: [present.uri], record: repo })
   if (facts === undefined) return no(refusals.repoNotFound(parseAtUri(present.value.repo)?.rkey ?? ''))
