@@ -11,9 +11,11 @@ import { passedOver, waitingPlace } from './standing-line.ts'
 import type { BatchView, BranchView, PullView, RepositoryView } from './view.ts'
 import type { PullLabel } from './words/labels.ts'
 import type { Phrase } from './words/phrase.ts'
-import { unreadable } from './words/runner.ts'
+import { awaited, unreadable } from './words/runner.ts'
 import { type WhyParts, whyWords } from './words/standing.ts'
 
+/** How long the run of a pre-flight may take to come here, in milliseconds. */
+const ARRIVING = 15_000
 /** Pulls that a sentence names at most. */
 const MOST_NAMED = 3
 
@@ -43,13 +45,17 @@ export function whyWaiting(view: RepositoryView, pull: PullView, asking: Asking)
   const flights = preflightsAtHead(view, pull)
   const silent = flights.filter(run => ['no-verdict', 'cancelled'].includes(runState(run.value))).map(run => run.value.workflow)
   const seen = asking.lastSeen?.get(did)
+  const unstarted = flights.length > 0 ? [] : usualPreflights(view, pull)
   // Whether it has pre-flights to pass is not known before the lander has looked.
   if (seen !== undefined && seen.at < (pull.entry?.record.seenAt ?? 0)) {
     const within = seen.dueAt === undefined || seen.dueAt <= asking.now ? undefined : seen.dueAt - asking.now
-    const names = flights.length > 0 ? [] : usualPreflights(view, pull)
-    if (names.length > 0) return { ...why({ key: 'flight-none', names, lander: did, within }), label: 'waiting' }
+    if (unstarted.length > 0) return { ...why({ key: 'flight-none', names: unstarted, lander: did, within }), label: 'waiting' }
     return why({ key: 'new', lander: did, within })
   }
+  // It has looked, and what it started has not come here yet. Which pulls it waits for it does not say, so that this is said of new ones alone.
+  const isNew = asking.now - (pull.entry?.record.seenAt ?? 0) < ARRIVING
+  if (isNew && unstarted.length > 0 && seen?.says?.includes(awaited) === true)
+    return { ...why({ key: 'flight-none', names: unstarted, lander: did, taken: true }), label: 'waiting' }
   if (silent.length > 0) return { ...why({ key: 'flight-again', names: silent, behind: hasBehind(branch, pull) }), label: 'waiting' }
   return branch === undefined ? why({ key: 'ready' }) : whyReady(view, branch, pull, did, asking)
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Asking, LastSeen } from '../../src/queue/asking.ts'
 import { standing } from '../../src/queue/standing.ts'
+import { plain } from '../../src/queue/words/phrase.ts'
+import { waitWords } from '../../src/queue/words/runner.ts'
 import { merges, text } from './asking-support.ts'
 import { fileBatch } from './batch-support.ts'
 import { type AtUri, bob, commit, dave, History, iso, MINUTE, rigby, TIP } from './support.ts'
@@ -67,6 +69,18 @@ test('PRE-3 why: a pre-flight that has not started yet is named before the lande
   assert.equal(stand(history, first, seen()).label, 'waiting')
   history.check(rigby, { pull: first, workflow: 'check', queue: 'first', status: 'success' })
   assert.equal(why(history, first, seen()), 'rigby.test has not looked at it yet: it does in its next pass, within 30 s.')
+})
+
+test('PRE-3 why: a pull whose pre-flight the lander takes up is not called ready before a run of it can be read', () => {
+  const { history, first, second } = line(2)
+  history.check(rigby, { pull: second, workflow: 'check', queue: 'first', status: 'success' })
+  const says = plain(waitWords({ for: 'preflights', pulls: 1, workflows: ['check'] }), history.now, () => undefined)
+  const queuedAt = history.see(first).entry?.record.seenAt ?? 0
+  const soon = (pull: AtUri, seen: Partial<LastSeen>, seconds = 3) => stand(history, pull, seen, { now: queuedAt + seconds * 1000 })
+  const { why: said, label } = soon(first, { says })
+  assert.equal(text(said, history), 'Waiting for its pre-flight: check has not started. rigby.test is starting it.')
+  assert.equal(label, 'waiting')
+  for (const ready of [soon(second, { says }), soon(first, {}), soon(first, { says }, 20)]) assert.match(text(ready.why, history), /^Ready/)
 })
 
 test('PRE-3 why: a pre-flight that ended without a verdict is run again', () => {

@@ -35,6 +35,9 @@ export type WaitParts =
 /** By these words a reader of the report knows that a pull was left out for its server, and not for what it changes. */
 export const unreadable = 'cannot be read from'
 
+/** And by these that it waits for pre-flights, before a run of one can be read. */
+export const awaited = 'pre-flights: '
+
 /** Why something waits (STA-4, FAI-8). One sentence or two. */
 export function waitWords(wait: WaitParts): Phrase {
   switch (wait.for) {
@@ -43,7 +46,7 @@ export function waitWords(wait: WaitParts): Phrase {
     case 'checks':
       return say`The batch at ${commit(wait.tip)} is being checked: ${list(wait.workflows)}.`
     case 'preflights':
-      return say`${count(wait.pulls, 'pull waits', 'pulls wait')} for ${wait.pulls === 1 ? 'its' : 'their'} pre-flights: ${list(wait.workflows)}.`
+      return say`${count(wait.pulls, 'pull waits', 'pulls wait')} for ${wait.pulls === 1 ? 'its' : 'their'} ${awaited}${list(wait.workflows)}.`
     case 'filling':
       return say`The next batch may fill until ${at(wait.until)}: ${wait.ready} of ${wait.most} are ready.`
     case 'trouble':

@@ -78,7 +78,8 @@ export type WhyParts =
   /** `behind`: others are queued behind it. */
   | { key: 'flight-running'; names: readonly string[]; behind: boolean; since?: number | undefined }
   | { key: 'flight-head'; names: readonly string[]; behind: boolean; since?: number | undefined }
-  | { key: 'flight-none'; names: readonly string[]; lander: string; within?: number | undefined }
+  /** `taken`: the lander has taken it up, and its run cannot be read yet. */
+  | { key: 'flight-none'; names: readonly string[]; lander: string; within?: number | undefined; taken?: boolean }
   /** `jobs`: where all of so many are known to be in use. */
   | { key: 'flight-job'; names: readonly string[]; behind: boolean; lander: string; jobs?: number | undefined }
   /** It ended without a verdict. */
@@ -124,7 +125,12 @@ export function whyWords(parts: WhyParts): Phrase {
         ahead(parts),
       )
     case 'flight-none':
-      return say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'has' : 'have'} not started. ${who(parts.lander)} takes ${one(parts.names) ? 'it' : 'them'} up in its next pass${within(parts.within)}.`
+      return join(
+        say`Waiting for ${preflights(parts.names)} ${one(parts.names) ? 'has' : 'have'} not started.`,
+        parts.taken === true
+          ? say`${who(parts.lander)} is starting ${one(parts.names) ? 'it' : 'them'}.`
+          : say`${who(parts.lander)} takes ${one(parts.names) ? 'it' : 'them'} up in its next pass${within(parts.within)}.`,
+      )
     case 'flight-job':
       return parts.jobs === undefined
         ? join(

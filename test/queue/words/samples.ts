@@ -60,6 +60,7 @@ export const whys: Samples<words.WhyParts['key'], words.WhyParts> = {
   'flight-none': [
     { key: 'flight-none', names: ['check'], lander: runner, within: 30_000 },
     { key: 'flight-none', names: ['check', 'test'], lander: runner },
+    { key: 'flight-none', names: ['check'], lander: runner, taken: true },
   ],
   'flight-job': [
     { key: 'flight-job', names: ['check'], behind: true, lander: runner, jobs: 12 },
