@@ -64,6 +64,10 @@ export interface PageParts {
   pull: 'under' | 'news' | 'box' | 'timeline' | 'checks'
   batch: 'news' | 'fate' | 'stack' | 'runs' | 'story'
   check: 'news' | 'result' | 'failed' | 'log'
+  repository: 'notes' | 'queues' | 'pulls' | 'landing'
+  home: 'repos'
+  'my-pulls': 'list'
+  stats: 'figures' | 'plots' | 'day' | 'table' | 'cancelled' | 'retried'
 }
 
 /** The same as a table. */
@@ -72,6 +76,10 @@ export const pageParts: { readonly [N in keyof PageParts]: readonly PageParts[N]
   pull: ['under', 'news', 'box', 'timeline', 'checks'],
   batch: ['news', 'fate', 'stack', 'runs', 'story'],
   check: ['news', 'result', 'failed', 'log'],
+  repository: ['notes', 'queues', 'pulls', 'landing'],
+  home: ['repos'],
+  'my-pulls': ['list'],
+  stats: ['figures', 'plots', 'day', 'table', 'cancelled', 'retried'],
 }
 
 export interface Renderer {

@@ -117,6 +117,30 @@ test('the stream says at once what is of another version than the reader has, an
   assert.doesNotMatch(await first(`${orchard.repo}@${version}`), /changed/)
 })
 
+test('the lists of repositories and of pulls, and the figures, follow the records too', async () => {
+  const version = () => versionOf(server.context.database, orchard.repo)
+  for (const [page, part] of [
+    ['/', 'repos'],
+    ['/alice.test/orchard', 'queues'],
+    ['/alice.test/orchard', 'pulls'],
+    ['/alice.test/orchard/stats', 'figures'],
+  ] as const) {
+    const html = await (await get(page)).text()
+    assert.match(html, new RegExp(` data-stream="/events\\?of=${encodeURIComponent(`${orchard.repo}@${version()}`)}"`), page)
+    const { have } = Object.fromEntries(new URLSearchParams(asksFor(html)))
+    assert.equal((await get(`${page}?have=${have}`)).status, 204, page)
+    const head = { repo: orchard.repo, branch: 'topic-0' }
+    const about = { repo: orchard.repo, branch: 'main', head, title: `For ${part}` }
+    const pull = await orchard.write(madeUp.author, 'dev.knotless.pull', orchard.key(), about)
+    await orchard.queue(pull)
+    const ejected = { repo: orchard.repo, subject: pull, state: 'ejected', kind: 'checks', reason: 'Its checks failed.' }
+    if (part === 'figures') await orchard.write(madeUp.runner, 'dev.knotless.queue', orchard.key(), ejected)
+    const changed = await (await get(`${page}?have=${have}`)).text()
+    assert.ok(swapped(changed).includes(part), `${page} ${part} ${swapped(changed)}`)
+    assert.doesNotMatch(changed, /have=/, 'links lead to pages')
+  }
+})
+
 test('what cannot be watched has no stream', async () => {
   assert.equal((await get('/events')).status, 400)
   assert.equal((await get(`/events?${'of=x&'.repeat(30)}of=x`)).status, 400)

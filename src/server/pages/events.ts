@@ -14,11 +14,13 @@ const query = {
   required: ['of'],
 } as const
 
-/** The address of the stream for a page that shows these. */
+/** Characters that a page's own stream has in its address at most, which leaves some for those of other tabs. */
+const LONGEST_PATH = 3_500
+
+/** The address of the stream for a page that shows these, or as many of them as one stream takes. */
 export function eventsPath(...topics: readonly Topic[]): string {
-  const query = new URLSearchParams()
-  for (const { of, version } of topics) query.append('of', `${of}@${version}`)
-  return `/events?${query}`
+  const path = `/events?${topics.map(({ of, version }) => `of=${encodeURIComponent(`${of}@${version}`)}`).join('&')}`
+  return topics.length > 1 && (topics.length > MOST_TOPICS || path.length > LONGEST_PATH) ? eventsPath(...topics.slice(0, -1)) : path
 }
 
 /**

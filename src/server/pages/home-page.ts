@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { countRepositories, listRepositories, type RepositoryRow } from '../../indexer/read.ts'
+import { countRepositories, listRepositories, type RepositoryRow, versionOf } from '../../indexer/read.ts'
 import { queueSummaryParts } from '../../queue/answers/queue.ts'
 import { titleWords } from '../../queue/words/pages.ts'
 import type { HomePage, RepositoryLine } from '../../views/models.ts'
@@ -9,14 +9,17 @@ import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
+import { eventsPath } from './events.ts'
 import { accountOf } from './locate.ts'
-import { sendKept, sendMissing, sendShared } from './send.ts'
+import { haveQuery, sendHtml, sendKept, sendMissing, sendShared } from './send.ts'
+import type { Topic } from './streams.ts'
 
 const PAGE = 20
 /** How many of one's own repositories are looked at for what needs a look. */
 const MOST_MINE = 50
 
 interface Query {
+  have?: string
   q?: string
   mine?: string
   ill?: string
@@ -26,6 +29,7 @@ interface Query {
 const query = {
   type: 'object',
   properties: {
+    ...haveQuery,
     q: { type: 'string', maxLength: 200 },
     mine: { type: 'string', maxLength: 8 },
     ill: { type: 'string', maxLength: 8 },
@@ -38,8 +42,12 @@ const ownerParams = { type: 'object', properties: { owner: { type: 'string', max
 /** The list of repositories, each with its queues; an account's own address leads to those that it owns. */
 export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Querystring: Query }>('/', { schema: { querystring: query } }, (request, reply) => {
-    if (sendKept(ctx, request, reply)) return reply
-    return sendShared(ctx, request, reply, ctx.renderer.renderPage('home', homeModel(ctx, request, request.query)))
+    const { have } = request.query
+    // It is of many repositories, so that what was made of it a moment ago may be of before a change: good to look at, no answer to what changed.
+    if (have === undefined && sendKept(ctx, request, reply)) return reply
+    const model = homeModel(ctx, request, request.query)
+    if (have !== undefined) return sendHtml(reply, ctx.renderer.renderChanges('home', model, have))
+    return sendShared(ctx, request, reply, ctx.renderer.renderPage('home', model))
   })
 
   app.get<{ Params: { owner: string } }>('/:owner', { schema: { params: ownerParams } }, (request, reply) => {
@@ -75,6 +83,7 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
         title: titleWords({ key: 'home' }),
         description: 'Merge queues of repositories on the AT Protocol.',
         alternateJson: '/xrpc/dev.knotless.listQueues',
+        ...(repositories.length === 0 ? {} : { live: eventsPath(...repositories.map(({ uri }) => topicOf(ctx, uri))) }),
       }),
       names: namesOf(ctx.database),
     },
@@ -88,10 +97,14 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
       from: repositories.length === 0 ? 0 : 1,
       to: repositories.length,
       of: isAll ? of : undefined,
-      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined }),
-      later: page.cursor === undefined ? undefined : withQuery(request.url, { cursor: page.cursor }),
+      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined, have: undefined }),
+      later: page.cursor === undefined ? undefined : withQuery(request.url, { cursor: page.cursor, have: undefined }),
     },
   }
+}
+
+function topicOf(ctx: PageContext, repo: string): Topic {
+  return { of: repo, version: versionOf(ctx.database, repo) }
 }
 
 /** One's own repositories that have a queue which needs a look. */

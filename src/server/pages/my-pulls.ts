@@ -10,12 +10,15 @@ import { frameOf } from '../http/frame.ts'
 import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
+import { eventsPath } from './events.ts'
 import { type Located, locatePullAt } from './locate.ts'
-import { sendHtml } from './send.ts'
+import { haveQuery, sendLive } from './send.ts'
+import type { Topic } from './streams.ts'
 
 const PAGE = 50
 
 interface Query {
+  have?: string
   state?: 'open' | 'closed' | 'merged'
   cursor?: string
 }
@@ -23,6 +26,7 @@ interface Query {
 const query = {
   type: 'object',
   properties: {
+    ...haveQuery,
     state: { type: 'string', enum: ['open', 'closed', 'merged'] },
     cursor: { type: 'string', maxLength: 512 },
   },
@@ -33,7 +37,7 @@ export function addMyPulls(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Querystring: Query }>('/pulls', { schema: { querystring: query } }, (request, reply) => {
     const viewer = visitOf(request).session?.did
     if (viewer === undefined) return sendToLogIn(ctx.config.publicUrl, request, reply)
-    return sendHtml(reply, ctx.renderer.renderPage('my-pulls', myPulls(ctx, request, viewer, request.query)))
+    return sendLive(ctx, request, reply, 'my-pulls', myPulls(ctx, request, viewer, request.query), { have: request.query.have })
   })
 }
 
@@ -46,6 +50,7 @@ function myPulls(ctx: PageContext, request: FastifyRequest, viewer: string, aske
     ...(asked.cursor === undefined ? {} : { cursor: asked.cursor }),
   })
   const asking = new Map<string, ReturnType<typeof answerContext>>()
+  const topics = new Map<string, Topic>()
   const askingOf = (at: Located) => {
     const known = asking.get(at.row.uri) ?? answerContext(ctx, at, viewer)
     asking.set(at.row.uri, known)
@@ -54,12 +59,17 @@ function myPulls(ctx: PageContext, request: FastifyRequest, viewer: string, aske
   const rows = listed.items.flatMap((uri): MyPullRow[] => {
     const at = locatePullAt(ctx, uri)
     if (at === undefined || at.pull.state !== state) return []
+    topics.set(at.row.uri, { of: at.row.uri, version: at.version })
     return [{ repo: at.head, ...pullRow(at.view, at.pull, askingOf(at)) }]
   })
   const groups = myPullGroups(state).map(({ title, holds }) => ({ title, pulls: rows.filter(({ standing }) => holds(standing.kind)) }))
   return {
     frame: {
-      ...frameOf(ctx, request, { title: titleWords({ key: 'my-pulls' }), description: 'Where your pulls stand.' }),
+      ...frameOf(ctx, request, {
+        title: titleWords({ key: 'my-pulls' }),
+        description: 'Where your pulls stand.',
+        ...(topics.size === 0 ? {} : { live: eventsPath(...topics.values()) }),
+      }),
       names: namesOf(ctx.database),
     },
     state,
@@ -67,8 +77,8 @@ function myPulls(ctx: PageContext, request: FastifyRequest, viewer: string, aske
     paging: {
       from: rows.length === 0 ? 0 : 1,
       to: rows.length,
-      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined }),
-      later: listed.cursor === undefined ? undefined : withQuery(request.url, { cursor: listed.cursor }),
+      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined, have: undefined }),
+      later: listed.cursor === undefined ? undefined : withQuery(request.url, { cursor: listed.cursor, have: undefined }),
     },
   }
 }

@@ -16,14 +16,16 @@ import { visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
 import { feedLink } from './branch-params.ts'
 import type { PageContext } from './context.ts'
+import { eventsPath } from './events.ts'
 import { type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
 import { offeredTo } from './repo-settings-accept.ts'
-import { sendKept, sendMissing, sendShared } from './send.ts'
+import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
 
 const PAGE = 50
 
 interface Query {
+  have?: string
   state?: 'open' | 'closed' | 'merged'
   mine?: string
   page?: number
@@ -33,6 +35,7 @@ interface Query {
 const query = {
   type: 'object',
   properties: {
+    ...haveQuery,
     state: { type: 'string', enum: ['open', 'closed', 'merged'] },
     mine: { type: 'string', maxLength: 8 },
     page: { type: 'integer', minimum: 1, maximum: 100_000 },
@@ -51,8 +54,9 @@ export function addRepositoryPage(app: FastifyInstance, ctx: PageContext): void 
       const cloned = at === undefined ? ofCloneAddress(ctx, request.params) : undefined
       if (cloned !== undefined) return reply.redirect(repositoryPath(cloned.head.owner, cloned.head.name), 302)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(request.params.owner, request.params.name))
-      const html = ctx.renderer.renderPage('repository', repositoryModel(ctx, request, at, request.query))
-      return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
+      const model = repositoryModel(ctx, request, at, request.query)
+      const of = { repo: at.row.uri, version: at.version }
+      return sendLive(ctx, request, reply, 'repository', model, { have: request.query.have, of })
     },
   )
 }
@@ -88,6 +92,7 @@ function repositoryModel(ctx: PageContext, request: FastifyRequest, at: Located,
         description: description ?? repoName,
         alternateJson: `/xrpc/dev.knotless.listPulls?repo=${encodeURIComponent(at.row.uri)}`,
         feed: feedLink(head, head.defaultBranch),
+        live: eventsPath({ of: at.row.uri, version: at.version }),
       }),
       names,
     },
@@ -131,7 +136,7 @@ function openPulls(request: FastifyRequest, at: Located, asking: AnswerContext, 
   const pages = Math.max(1, Math.ceil(open.length / PAGE))
   const page = Math.min(asked.page ?? 1, pages)
   const rows = open.slice((page - 1) * PAGE, page * PAGE)
-  const href = (to: number) => withQuery(request.url, { page: to === 1 ? undefined : String(to) })
+  const href = (to: number) => withQuery(request.url, { page: to === 1 ? undefined : String(to), have: undefined })
   const from = (page - 1) * PAGE
   const paging: Paging = {
     from: rows.length === 0 ? 0 : from + 1,
@@ -163,8 +168,8 @@ function settledPulls(ctx: PageContext, request: FastifyRequest, at: Located, as
     paging: {
       from: rows.length === 0 ? 0 : 1,
       to: rows.length,
-      later: listed.cursor === undefined ? undefined : withQuery(request.url, { cursor: listed.cursor }),
-      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined }),
+      later: listed.cursor === undefined ? undefined : withQuery(request.url, { cursor: listed.cursor, have: undefined }),
+      earlier: asked.cursor === undefined ? undefined : withQuery(request.url, { cursor: undefined, have: undefined }),
     },
   }
 }

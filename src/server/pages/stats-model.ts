@@ -24,6 +24,7 @@ import { statsPlots } from './stats-plots.ts'
 
 /** What is asked of the Stats page. */
 export interface StatsQuery {
+  have?: string
   days?: 7 | 30 | 90
   branch?: string
   /** YYYY-MM-DD: the pulls of this day are listed. */

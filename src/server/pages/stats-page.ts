@@ -8,16 +8,17 @@ import { sendTagged } from '../http/tagged.ts'
 import { hasBranch } from '../xrpc/present-branch.ts'
 import { noBranch } from './branch-params.ts'
 import type { PageContext } from './context.ts'
+import { eventsPath } from './events.ts'
 import { type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { sendKept, sendMissing, sendShared } from './send.ts'
+import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
 import { statsCsv, statsJson } from './stats-files.ts'
 import { DAYS, type StatsQuery, statsFigures, statsModel } from './stats-model.ts'
 
 const day = { type: 'string', pattern: '^2\\d{3}-\\d{2}-\\d{2}$' } as const
 const query = {
   type: 'object',
-  properties: { days: { type: 'integer', enum: [7, 30, 90] }, branch: { type: 'string', maxLength: 255 }, day, compare: day },
+  properties: { ...haveQuery, days: { type: 'integer', enum: [7, 30, 90] }, branch: { type: 'string', maxLength: 255 }, day, compare: day },
 } as const
 
 /** A file of figures is asked for again after so many seconds. */
@@ -69,16 +70,17 @@ function sendStats(ctx: PageContext, request: FastifyRequest, reply: FastifyRepl
   const base = statsPathIn(repositoryPath(head.owner, head.name))
   const model = statsModel(ctx, at, asked, base)
   const since = dayOf(spanStart(ctx.now(), days))
-  const html = ctx.renderer.renderPage('stats', {
+  const page = {
     ...model,
     frame: {
       ...frameOf(ctx, request, {
         title: statsTitle(days, repositoryName(head.owner, head.name)),
         description: statsDescription(days, branch),
         alternateJson: withQuery('/xrpc/dev.knotless.getQueueStats', { repo: at.row.uri, branch, since: `${since}T00:00:00Z` }),
+        live: eventsPath({ of: at.row.uri, version: at.version }),
       }),
       names: at.names,
     },
-  })
-  return sendShared(ctx, request, reply, html, { repo: at.row.uri, version: at.version })
+  }
+  return sendLive(ctx, request, reply, 'stats', page, { have: asked.have, of: { repo: at.row.uri, version: at.version } })
 }
