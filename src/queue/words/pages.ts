@@ -176,6 +176,7 @@ export type LiveParts =
   | { key: 'no-script' }
   | { key: 'unanswered' }
   | { key: 'full' }
+  | { key: 'full-stream'; seconds: number }
 
 export function liveWords(parts: LiveParts): Phrase {
   switch (parts.key) {
@@ -197,6 +198,8 @@ export function liveWords(parts: LiveParts): Phrase {
       return say`Whether it was done is not known; this page shows it once it is connected again. Trying again is safe: nothing is queued twice.`
     case 'full':
       return say`As many pages follow their changes as this server can tell at once. This one asks every 30 s.`
+    case 'full-stream':
+      return say`As many pages follow their changes as this server can tell at once. Ask again in ${parts.seconds} s.`
   }
 }
 

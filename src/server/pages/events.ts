@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { parseAtUri } from '../../atproto/ids.ts'
 import { versionOf } from '../../indexer/read.ts'
+import { liveWords } from '../../queue/words/pages.ts'
+import { plain } from '../../queue/words/phrase.ts'
 import type { PageContext } from './context.ts'
 import { changedEvent, type Topic } from './streams.ts'
 
@@ -41,7 +43,7 @@ export function addEvents(app: FastifyInstance, ctx: PageContext): void {
         .code(429)
         .header('retry-after', '30')
         .type('text/plain; charset=utf-8')
-        .send('As many watch as may: ask again in 30 s.\n')
+        .send(`${plain(liveWords({ key: 'full-stream', seconds: 30 }), ctx.now(), () => undefined)}\n`)
     reply.hijack()
     for (const [at, topic] of known.entries()) if (topics[at]?.version !== topic.version) raw.write(changedEvent(topic))
     return reply

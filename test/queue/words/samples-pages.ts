@@ -74,6 +74,7 @@ export const lives: Samples<words.LiveParts['key'], words.LiveParts> = {
   'no-script': [{ key: 'no-script' }],
   unanswered: [{ key: 'unanswered' }],
   full: [{ key: 'full' }],
+  'full-stream': [{ key: 'full-stream', seconds: 30 }],
 }
 
 export const errors: Samples<'404' | '500', words.ErrorParts> = {
