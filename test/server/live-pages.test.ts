@@ -1,7 +1,9 @@
 /** What pages that follow what they show ask for, and what they get. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { parseDid } from '../../src/atproto/ids.ts'
 import { versionOf } from '../../src/indexer/read.ts'
+import { did } from '../queue/made-up.ts'
 import { madeUp, type Orchard, plantOrchard } from './orchard.ts'
 import { type Served, serve } from './serve.ts'
 
@@ -81,6 +83,36 @@ test('every reader who is signed out and asks the same gets the same bytes, made
     made = 0
     await (await get(`${path}?have=news.,waiting.&seen=1`, { cookie: 'who=somebody' })).text()
     assert.equal(made, 1)
+  } finally {
+    renderer.renderChanges = renderChanges
+  }
+})
+
+test('who is logged in and has no part in a repository gets of its queue what everybody gets; who has one, their own', async () => {
+  const { renderer, sessions, cookies } = server.context
+  const cookieOf = async (name: Parameters<typeof did>[0]) => {
+    const account = parseDid(did(name))
+    assert.ok(account)
+    return { cookie: `${cookies.session}=${(await sessions.begin({ did: account }, undefined)).id}` }
+  }
+  const [stranger, author] = [await cookieOf('mallory'), await cookieOf('carol')]
+  const ask = (headers: Record<string, string>, more = '') =>
+    get(`${path}?have=news.,waiting.&seen=1${more}`, headers).then(each => each.text())
+  let made = 0
+  const { renderChanges } = renderer
+  renderer.renderChanges = (...asked) => {
+    made += 1
+    return renderChanges(...asked)
+  }
+  try {
+    const answers = await Promise.all([...Array.from({ length: 20 }, () => ask(stranger)), ask({})])
+    // What was made is good for a second, which is over soon on a machine under load.
+    assert.ok(new Set(answers).size <= made + 1 && made < 10, `made ${made} times`)
+    assert.doesNotMatch(answers[0] ?? '', /class="mine"|_csrf|>yours</)
+    assert.match(await ask(author), />yours</)
+    made = 0
+    await ask(stranger, '&mine=1')
+    assert.equal(made, 1, 'what is asked of oneself is one’s own')
   } finally {
     renderer.renderChanges = renderChanges
   }

@@ -21,6 +21,16 @@ export function visitOf(request: FastifyRequest): Visit {
   return visits.get(request) ?? nobody
 }
 
+/** From here on the request is nobody's: what is answered is the same for everybody. */
+export function lookAsNobody(request: FastifyRequest): void {
+  visits.set(request, nobody)
+}
+
+/** Whether a request brought nothing that says who asks, or is looked at as if it had not. */
+export function isNobodys(request: FastifyRequest): boolean {
+  return request.headers.cookie === undefined ? visitOf(request).csrf === '' : visits.get(request) === nobody
+}
+
 /** Reads the cookies of every request in this scope, before anything else looks at it. */
 export function addVisits(app: FastifyInstance, ctx: Context): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -12,7 +12,7 @@ import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
 import { type Located, locate, type RepoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
+import { haveQuery, sendKept, sendKeptToStrangers, sendLive, sendMissing } from './send.ts'
 
 type Params = RepoParams & { tip: string }
 
@@ -40,6 +40,7 @@ export function addBatchPage(app: FastifyInstance, ctx: PageContext): void {
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
       const batch = /^[0-9a-f]{40}$/.test(tip) ? findBatch(ctx, at, tip) : undefined
       if (batch === undefined) return sendOther(ctx, request, reply, at)
+      if (sendKeptToStrangers(ctx, request, reply, { view: at.view, asked: request.query })) return reply
       const model = batchModel(ctx, request, at, batch)
       return sendLive(ctx, request, reply, 'batch', model, { have: request.query.have, of: { repo: at.row.uri, version: at.version } })
     },

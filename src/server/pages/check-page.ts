@@ -13,13 +13,14 @@ import type { CheckPage } from '../../views/models.ts'
 import { checkPathIn, repositoryName, repositoryPath } from '../../views/paths.ts'
 import { frameOf } from '../http/frame.ts'
 import { createLongAnswers } from '../http/long-answers.ts'
+import { isNobodys } from '../http/visit.ts'
 import { failedModel } from './check-failed.ts'
 import { logModel, readLog, shownPart, wholeLog } from './check-log.ts'
 import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
 import { accountOf, type Located, locate, type RepoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
-import { haveQuery, isShared, sendHtml, sendMissing } from './send.ts'
+import { haveQuery, sendHtml, sendMissing } from './send.ts'
 
 const MOST_DECISIONS = 5
 /** Bytes of pages that were made a moment ago. */
@@ -69,7 +70,7 @@ export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
     const { have, from } = request.query
     // Many watch one log: what they ask for at the same moment is made once, for as long as it has not grown.
     const of = `${at.version} ${ctx.liveLogs.endOf(at.run.uri)}`
-    const url = isShared(request) ? request.url : undefined
+    const url = isNobodys(request) ? request.url : undefined
     const known = url === undefined ? undefined : kept.get(url)
     if (known?.of === of) return sendHtml(reply, known.html)
     const model = await checkModel(ctx, request, at, from)

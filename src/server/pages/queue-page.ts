@@ -20,7 +20,7 @@ import { eventsPath } from './events.ts'
 import { type Located, locate, type RepoParams, repoParams } from './locate.ts'
 import { lookedFor } from './lookup-words.ts'
 import { estimatesOf, tipTime, yoursOf } from './queue-extras.ts'
-import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
+import { haveQuery, sendKept, sendKeptToStrangers, sendLive, sendMissing } from './send.ts'
 
 /** Waiting pulls on one page. */
 const PAGE = 50
@@ -66,6 +66,7 @@ export function addQueuePage(app: FastifyInstance, ctx: PageContext): void {
       const { owner, name, '*': rest } = request.params
       const at = locate(ctx, request.params)
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
+      if (sendKeptToStrangers(ctx, request, reply, { view: at.view, asked: request.query })) return reply
       return sendQueue(ctx, request, reply, at, rest, request.query)
     },
   )

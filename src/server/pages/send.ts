@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isConcerned } from '../../queue/concerned.ts'
+import type { RepositoryView } from '../../queue/view.ts'
 import type { Words } from '../../views/models.ts'
 import type { PageModels, PageParts } from '../../views/render.ts'
 import { sendNotFound } from '../http/answers.ts'
-import { visitOf } from '../http/visit.ts'
+import { isNobodys, lookAsNobody, visitOf } from '../http/visit.ts'
 import type { PageContext } from './context.ts'
 import { nearby } from './nearby.ts'
 import type { PageOf } from './page-cache.ts'
@@ -25,24 +27,35 @@ export function sendHtml(reply: FastifyReply, html: string | Buffer, status = ht
     .send(html)
 }
 
-/** What is asked without any cookie is the same for everybody. */
-export function isShared(request: FastifyRequest): boolean {
-  return request.headers.cookie === undefined && visitOf(request).csrf === ''
-}
-
 /**
  * Answers with the page that was made a moment ago for the same question, if nothing changed since: many ask the same again and again, and
  * looking for what it is about costs more than sending it. False when there is none.
  */
 export function sendKept(ctx: PageContext, request: FastifyRequest, reply: FastifyReply): boolean {
-  const page = isShared(request) ? ctx.pageCache.take(request.url) : undefined
+  const page = isNobodys(request) ? ctx.pageCache.take(request.url) : undefined
   if (page !== undefined) sendHtml(reply, page)
   return page !== undefined
 }
 
+/**
+ * The same for whoever is logged in and has nothing to do with the repository, where what changed is asked: its regions are for them as for nobody.
+ * So many may watch a queue that rendering for each would take seconds.
+ */
+export function sendKeptToStrangers(
+  ctx: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  at: { view: RepositoryView; asked: { have?: string; mine?: string } },
+): boolean {
+  const viewer = visitOf(request).session?.did
+  if (viewer === undefined || at.asked.have === undefined || at.asked.mine !== undefined || isConcerned(at.view, viewer)) return false
+  lookAsNobody(request)
+  return sendKept(ctx, request, reply)
+}
+
 /** Sends a page, and keeps it for those who ask the same within the moment. */
 export function sendShared(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, html: string, of?: PageOf): FastifyReply {
-  return sendHtml(reply, isShared(request) ? ctx.pageCache.keep(request.url, html, of) : html)
+  return sendHtml(reply, isNobodys(request) ? ctx.pageCache.keep(request.url, html, of) : html)
 }
 
 /** For the query of a live page: what its regions are that the reader has. */
