@@ -7,6 +7,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { pathToFileURL } from 'node:url'
 import { findBrowser } from './browser.ts'
 import { root, runChecks } from './checks.ts'
 import { findTestEngine, shareTestEngine } from './engine.ts'
@@ -37,7 +38,14 @@ const took = new Map<string, number>()
 
 async function runTests(paths: string[], concurrency: number): Promise<void> {
   if (paths.length === 0) return
-  const stream = run({ files: paths, concurrency, isolation: 'process', cwd: root, signal: AbortSignal.timeout(LONGEST_MS) })
+  const stream = run({
+    files: paths,
+    concurrency,
+    isolation: 'process',
+    cwd: root,
+    execArgv: ['--import', pathToFileURL(join(root, 'test/support/starts.ts')).href],
+    signal: AbortSignal.timeout(LONGEST_MS),
+  })
   stream.on('test:pass', event => {
     if (event.details.type === 'suite') return
     if (event.skip !== undefined) counts.skipped++
