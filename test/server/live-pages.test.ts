@@ -173,6 +173,13 @@ test('the lists of repositories and of pulls, and the figures, follow the record
   }
 })
 
+test('who asks for regions that a page has not, or for nonsense, breaks nothing', async () => {
+  const page = '/alice.test/orchard'
+  const every = 'day.x,plots.x,figures.,retried.'
+  for (const asked of [`/stats?have=${every}`, `/stats?day=2026-99-99&have=${every}`, '?have=__proto__.x,constructor.', '?have=,.,..'])
+    assert.ok((await get(`${page}${asked}`)).status < 300, asked)
+})
+
 test('what cannot be watched has no stream', async () => {
   assert.equal((await get('/events')).status, 400)
   assert.equal((await get(`/events?${'of=x&'.repeat(30)}of=x`)).status, 400)
