@@ -12,12 +12,17 @@ export interface LogLine {
 export function logBlock(lines: readonly LogLine[], first: number | undefined): Html {
   const rows = lines.map(({ pieces, kind }, at) => {
     const of = kind === undefined ? '' : ` class="${kind}"`
-    const text = `<span>${pieces.map(pieceHtml).join('')}\n</span></span>`
+    const text = `<span>${piecesMarkup(pieces)}\n</span></span>`
     if (first === undefined) return `<span${of}><i></i>${text}`
     const n = first + at
     return `<span id="L${n}"${of}><a href="#L${n}" aria-label="Line ${n}">${n}</a>${text}`
   })
   return new Html(`<pre class="log"><code>${rows.join('')}</code></pre>`)
+}
+
+/** What a line says, without what is around it. */
+export function piecesMarkup(pieces: readonly Piece[]): string {
+  return pieces.map(pieceHtml).join('')
 }
 
 function pieceHtml({ text, tone, bold }: Piece): string {

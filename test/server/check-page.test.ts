@@ -106,11 +106,14 @@ test('CHK-13 of a long log the end is shown first, the rest by pages', async () 
   const first = numbers[0] ?? 0
   assert.ok(numbers.length > 400 && numbers.at(-1) === 4_500 && numbers.length === 4_501 - first, `${numbers.length} lines`)
   assert.match(last, new RegExp(`Lines ${first.toLocaleString('en')} to 4,500 of 4,500`))
-  const earlier = new RegExp(`href="([^"]+\\?from=${first - numbers.length})"[^>]*>Earlier`).exec(last)?.[1] ?? ''
+  const earlier = new RegExp(`href="([^"]+\\?to=${first - 1})"[^>]*>Earlier`).exec(last)?.[1] ?? ''
   const before = (await (await fetch(`${server.url}${earlier}`)).text()) ?? ''
-  assert.match(before, new RegExp(`<span id="L${first - numbers.length}">`))
+  assert.match(before, new RegExp(`<span id="L${first - 1}">`))
+  assert.doesNotMatch(before, new RegExp(`<span id="L${first}">`))
   assert.match(before, />Later</)
   assert.equal((await page('queue:long', '?from=0')).status, 400)
+  assert.equal((await page('queue:long', '?to=0')).status, 400)
+  assert.match((await page('queue:long', '?to=99999')).text, /<span id="L4500">/)
   assert.match((await page('queue:long', '?from=99999')).text, /<span id="L4500">/)
 })
 
@@ -124,9 +127,17 @@ test('the page of a log is light, whatever was printed and however much of it fa
   const failure = (n: number) => `<testcase name="t${n}"><failure message="m${n}">${letters(n).repeat(30)}</failure></testcase>`
   const failing = `<testsuite>${Array.from({ length: 90 }, (_, n) => failure(n)).join('')}</testsuite>`
   const report = await rigby.upload(Buffer.from(failing), 'application/xml')
-  for (const [key, lines] of [
-    ['random', random],
-    ['coloured', coloured],
+  const motley = Array.from({ length: 60 }, (_, n) =>
+    [...letters(n).repeat(20)].map((letter, at) => `\u001b[3${1 + ((n + at * at) % 6)}m${letter}`).join(''),
+  )
+  const many = (n: number, of: number) => Array.from({ length: of }, (_, at) => letters(n * of + at)).join('')
+  // Of a line that is written over, what it was at its end is shown.
+  const rewritten = Array.from({ length: 90 }, (_, n) => `${'.'.repeat(4_000)}\r${many(n, 18)}`)
+  for (const [key, lines, least] of [
+    ['random', random, 50],
+    ['coloured', coloured, 300],
+    ['motley', motley, 1],
+    ['rewritten', rewritten, 1],
   ] as const) {
     await file(`queue:${key}`, { report }, [gzipSync(lines.join('\n'))])
     for (const rest of ['', '?from=1', '?from=1500']) {
@@ -135,9 +146,39 @@ test('the page of a log is light, whatever was printed and however much of it fa
       // Of 60 kB in all, what all pages share has 34.
       const weight = brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }).length
       assert.ok(weight < 26_000, `${key}${rest} ${weight}`)
-      const { length } = [...text.matchAll(/<span id="L\d+">/g)]
-      assert.ok(length >= (key === 'random' ? 50 : 300), `${length} lines`)
+      const { length } = [...text.matchAll(/<span id="L\d+"/g)]
+      assert.ok(length >= least, `${key} ${length} lines`)
     }
+  }
+})
+
+test('Earlier leads through all of a log, and Later too, however much its lines differ', async () => {
+  const letters = (n: number) =>
+    createHash('sha512')
+      .update(`${n}`)
+      .digest('base64')
+      .repeat(Math.abs(n % 9))
+  const lines = Array.from({ length: 1_800 }, (_, n) =>
+    n > 600 && n < 700 ? `${letters(n)}${letters(-n)}` : n % 50 === 0 ? '' : `line ${n + 1}`,
+  )
+  await file('queue:uneven', {}, [gzipSync(lines.join('\n'))])
+  for (const [link, start] of [
+    ['Earlier', ''],
+    ['Later', '?from=1'],
+  ]) {
+    const seen: number[] = []
+    let rest: string | undefined = start
+    while (rest !== undefined && seen.length < 5_000) {
+      const { text } = await page('queue:uneven', rest)
+      const numbers = [...text.matchAll(/<span id="L(\d+)">/g)].map(([, n]) => Number(n))
+      seen.splice(link === 'Earlier' ? 0 : seen.length, 0, ...numbers)
+      rest = new RegExp(`href="[^"?]+(\\?[^"]+)"[^>]*>${link}`).exec(text)?.[1]
+    }
+    assert.deepEqual(
+      seen,
+      lines.map((_, n) => n + 1),
+      link,
+    )
   }
 })
 

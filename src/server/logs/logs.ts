@@ -35,8 +35,8 @@ export interface OpenLog {
   cut?: CopyIndex['cut']
   /** `count` lines from `first` (from 1) on, or fewer: at the end, and where lines are very long. */
   range(first: number, count: number): Promise<LogPart>
-  /** The last `count` lines, or fewer. */
-  tail(count: number): Promise<LogPart>
+  /** The last `count` lines up to the one of number `last`, which is the end unless given; or fewer. */
+  tail(count: number, last?: number): Promise<LogPart>
   /** All of it, some lines at a time. */
   all(): AsyncIterable<{ first: number; lines: readonly string[] }>
 }
@@ -125,13 +125,15 @@ export function createLogs(deps: { reader: Pick<Reader, 'getBlob'>; folder: stri
         }
         return { first: begun + before.length, lines: part.taken, before }
       },
-      async tail(count) {
+      async tail(count, last = index.lines) {
         const parts: string[][] = []
         let lines = 0
         let before: readonly string[] = []
         let left = PART
-        for (let at = index.blocks.length - 1; at >= 0 && lines < count && left > 0; at--) {
-          const block = await blockOf(key, index, at)
+        const end = index.blocks.length === 0 ? -1 : blockAt(index, last)
+        for (let at = end; at >= 0 && lines < count && left > 0; at--) {
+          const whole = await blockOf(key, index, at)
+          const block = at === end ? whole.slice(0, last + 1 - (index.blocks[at]?.[1] ?? 1)) : whole
           const more = bounded([...block].reverse(), count - lines, left)
           parts.unshift(more.taken.reverse())
           lines += more.taken.length
@@ -139,7 +141,7 @@ export function createLogs(deps: { reader: Pick<Reader, 'getBlob'>; folder: stri
           if (!more.isWhole) break
           left = more.left
         }
-        return { first: index.lines - lines + 1, lines: parts.flat(), before }
+        return { first: last - lines + 1, lines: parts.flat(), before }
       },
       async *all() {
         for (const [at, [, first]] of index.blocks.entries()) yield { first, lines: linesOf(await copies.block(key, index, at)) }

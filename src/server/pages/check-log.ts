@@ -4,7 +4,7 @@ import { isGoing, millis, type Run } from '../../queue/runs.ts'
 import { logNotes, noLogWords } from '../../queue/words/check-page.ts'
 import { plain } from '../../queue/words/phrase.ts'
 import { createTerminal, plainLine } from '../../views/ansi.ts'
-import type { LogLine } from '../../views/logs.ts'
+import { type LogLine, piecesMarkup } from '../../views/logs.ts'
 import type { LogModel } from '../../views/models.ts'
 import { withQuery } from '../../views/paths.ts'
 import { fitting } from '../logs/fitting.ts'
@@ -36,17 +36,29 @@ export async function readLog(ctx: Logged, run: Run, waitMs?: number): Promise<R
   return log
 }
 
-/** The part of a log that its page shows: from a line on, else its end. */
-export async function shownPart(log: ReadLog | undefined, from: number | undefined): Promise<LogPart | undefined> {
+/** Which part of a log is asked for: what begins with a line, or ends with one. */
+export interface AskedPart {
+  from?: number | undefined
+  to?: number | undefined
+}
+
+/** The part of a log that its page shows: from a line on, or up to one, else its end. */
+export async function shownPart(log: ReadLog | undefined, { from, to }: AskedPart): Promise<LogPart | undefined> {
   if (!log?.ok) return undefined
-  if (from === undefined) return endOf(await log.tail(PAGE))
+  if (from === undefined) return endOf(await log.tail(PAGE, Math.min(to ?? log.lines, log.lines)))
   const part = await log.range(Math.max(1, Math.min(from, log.lines)), PAGE)
-  return { ...part, lines: part.lines.slice(0, fitting(part.lines, ROOM)) }
+  return { ...part, lines: part.lines.slice(0, fitting(asShown(part.lines), ROOM)) }
+}
+
+/** Lines as a page has them, as far as they weigh something. */
+function asShown(lines: readonly string[]): string[] {
+  const terminal = createTerminal()
+  return lines.map(line => piecesMarkup(terminal.line(line)))
 }
 
 /** As much of the end of a part as a page carries. */
 function endOf({ first, lines, before }: LogPart): LogPart {
-  const left = lines.length - fitting(lines.toReversed(), ROOM)
+  const left = lines.length - fitting(asShown(lines).reverse(), ROOM)
   return { first: first + left, lines: lines.slice(left), before: [...before, ...lines.slice(0, left)] }
 }
 
@@ -64,15 +76,14 @@ export function logModel(
   if (!log.ok) return { shown: false, says: noLogWords(log), live: log.why === 'reading' }
   const { part = { first: 1, lines: [], before: [] }, path, bad } = shown
   const { first, lines } = part
-  const href = (line: number) => withQuery(path, { from: `${line}` })
   const isLast = first + lines.length > log.lines
   return {
     shown: true,
     lines: coloured(part, bad),
     first,
     of: log.lines,
-    ...(first > 1 ? { earlier: href(Math.max(1, first - lines.length)) } : {}),
-    ...(isLast ? {} : { later: href(first + lines.length) }),
+    ...(first > 1 ? { earlier: withQuery(path, { to: `${first - 1}` }) } : {}),
+    ...(isLast ? {} : { later: withQuery(path, { from: `${first + lines.length}` }) }),
     live: false,
     notes: log.cut !== undefined && isLast ? [logNotes[log.cut]] : [],
     plain: `${path}/log`,

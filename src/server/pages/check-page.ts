@@ -15,7 +15,7 @@ import { frameOf } from '../http/frame.ts'
 import { createLongAnswers } from '../http/long-answers.ts'
 import { isNobodys } from '../http/visit.ts'
 import { failedModel } from './check-failed.ts'
-import { logModel, readLog, shownPart, wholeLog } from './check-log.ts'
+import { type AskedPart, logModel, readLog, shownPart, wholeLog } from './check-log.ts'
 import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
 import { accountOf, type Located, locate, type RepoParams } from './locate.ts'
@@ -45,14 +45,14 @@ const params = {
   required: ['owner', 'name', 'runner', 'key'],
 } as const
 
-interface Query {
+interface Query extends AskedPart {
   have?: string
-  from?: number
 }
 
+const line = { type: 'integer', minimum: 1, maximum: 100_000_000 } as const
 const query = {
   type: 'object',
-  properties: { ...haveQuery, from: { type: 'integer', minimum: 1, maximum: 100_000_000 } },
+  properties: { ...haveQuery, from: line, to: line },
 } as const
 
 /** The page of one run with its log, live while it goes on; and the log as text. */
@@ -67,13 +67,13 @@ export function addCheckPage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Params: CheckParams; Querystring: Query }>(path, { schema: { params, querystring: query } }, async (request, reply) => {
     const at = locateRun(ctx, request.params)
     if (at === undefined) return sendNoRun(ctx, request, reply)
-    const { have, from } = request.query
+    const { have } = request.query
     // Many watch one log: what they ask for at the same moment is made once, for as long as it has not grown.
     const of = `${at.version} ${ctx.liveLogs.endOf(at.run.uri)}`
     const url = isNobodys(request) ? request.url : undefined
     const known = url === undefined ? undefined : kept.get(url)
     if (known?.of === of) return sendHtml(reply, known.html)
-    const model = await checkModel(ctx, request, at, from)
+    const model = await checkModel(ctx, request, at, request.query)
     const html = Buffer.from(
       have === undefined ? ctx.renderer.renderPage('check', model) : ctx.renderer.renderChanges('check', model, have),
     )
@@ -138,14 +138,14 @@ function decisionsOn({ pulls }: RepositoryView, { uri, value }: Run): CheckPage[
   return decided.slice(-MOST_DECISIONS).map(({ uri: record, value: decision }) => ({ ...decisionWords(decision), record }))
 }
 
-async function checkModel(ctx: PageContext, request: FastifyRequest, at: LocatedRun, from: number | undefined): Promise<CheckPage> {
+async function checkModel(ctx: PageContext, request: FastifyRequest, at: LocatedRun, asked: AskedPart): Promise<CheckPage> {
   const { view, head, names, run, path } = at
   const { value } = run
   const now = ctx.now()
   const state = runState(value)
   const { tone, icon, word } = runLabels[state]
   const read = await readLog(ctx, run)
-  const part = await shownPart(read, from)
+  const part = await shownPart(read, asked)
   const failed = await failedModel(ctx, run, read, { path, part })
   const parts = {
     state,
