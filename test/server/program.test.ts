@@ -111,3 +111,34 @@ test('connections on which nothing was asked yet do not hold up the end', async 
   assert(performance.now() - started < 4_000, 'it did not wait for a request that may never come')
   await closed
 })
+
+test('a connection on which a request was only begun after another does not hold up the end', async () => {
+  const server = await serve()
+  const { host, port } = new URL(server.url)
+  const socket = connect(Number(port), '127.0.0.1')
+  const closed = new Promise(resolve => socket.on('close', resolve))
+  socket.write(`GET /xrpc/_health HTTP/1.1\r\nhost: ${host}\r\n\r\nGET /xr`)
+  await new Promise(resolve => socket.once('data', resolve))
+  const started = performance.now()
+  await server.end()
+  assert(performance.now() - started < 4_000, 'it did not wait for the rest of a request')
+  await closed
+})
+
+test('what was asked before the end is answered', async () => {
+  const server = await serve()
+  const { host, port } = new URL(server.url)
+  let text = ''
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('data', piece => {
+    text += piece
+  })
+  const closed = new Promise(resolve => socket.on('close', resolve))
+  const taken = new Promise(resolve => server.app.server.once('connection', resolve))
+  await Promise.all([taken, new Promise(resolve => socket.once('connect', resolve))])
+  socket.write(`GET /xrpc/_health HTTP/1.1\r\nhost: ${host}\r\n\r\n`)
+  await new Promise(resolve => setImmediate(resolve))
+  await server.end()
+  await closed
+  assert.match(text, /^HTTP\/1\.1 (200|503) /)
+})
