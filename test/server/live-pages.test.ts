@@ -88,6 +88,32 @@ test('every reader who is signed out and asks the same gets the same bytes, made
   }
 })
 
+test('the list of repositories is made once for all who follow it, and anew when one of them changes', async () => {
+  const { renderer } = server.context
+  const { have } = Object.fromEntries(new URLSearchParams(asksFor(await (await get('/')).text())))
+  let made = 0
+  const { renderChanges } = renderer
+  renderer.renderChanges = (...asked) => {
+    made += 1
+    return renderChanges(...asked)
+  }
+  const ask = () => get(`/?have=${have}`).then(each => each.text())
+  try {
+    const about = { repo: orchard.repo, branch: 'main', head: { repo: orchard.repo, branch: 'topic-1' }, title: 'Once' }
+    for (let n = 0; n < 3; n++) {
+      await orchard.queue(await orchard.write(madeUp.author, 'dev.knotless.pull', orchard.key(), about))
+      const length = server.context.repositories.viewOf(orchard.repo)?.view.branches.get('main')?.queue.length
+      made = 0
+      const answers = await Promise.all(Array.from({ length: 20 }, ask))
+      // What was made is good for a second, which is over soon on a machine under load.
+      assert.ok(made > 0 && made < 10, `made ${made} times`)
+      for (const each of answers) assert.match(each, new RegExp(` ${length} queued`), 'of before the change')
+    }
+  } finally {
+    renderer.renderChanges = renderChanges
+  }
+})
+
 test('who is logged in and has no part in a repository gets of its queue what everybody gets; who has one, their own', async () => {
   const { renderer, sessions, cookies } = server.context
   const cookieOf = async (name: Parameters<typeof did>[0]) => {

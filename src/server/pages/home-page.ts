@@ -11,7 +11,7 @@ import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
 import { accountOf } from './locate.ts'
-import { haveQuery, sendHtml, sendKept, sendMissing, sendShared } from './send.ts'
+import { haveQuery, sendKept, sendLive, sendMissing } from './send.ts'
 import type { Topic } from './streams.ts'
 
 const PAGE = 20
@@ -42,12 +42,10 @@ const ownerParams = { type: 'object', properties: { owner: { type: 'string', max
 /** The list of repositories, each with its queues; an account's own address leads to those that it owns. */
 export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Querystring: Query }>('/', { schema: { querystring: query } }, (request, reply) => {
-    const { have } = request.query
-    // It is of many repositories, so that what was made of it a moment ago may be of before a change: good to look at, no answer to what changed.
-    if (have === undefined && sendKept(ctx, request, reply)) return reply
+    if (sendKept(ctx, request, reply)) return reply
     const model = homeModel(ctx, request, request.query)
-    if (have !== undefined) return sendHtml(reply, ctx.renderer.renderChanges('home', model, have))
-    return sendShared(ctx, request, reply, ctx.renderer.renderPage('home', model))
+    const of = model.repositories.map(({ uri }) => ({ repo: uri, version: versionOf(ctx.database, uri) }))
+    return sendLive(ctx, request, reply, 'home', model, { have: request.query.have, of })
   })
 
   app.get<{ Params: { owner: string } }>('/:owner', { schema: { params: ownerParams } }, (request, reply) => {

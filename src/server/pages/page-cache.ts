@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** What a page is of: a repository at a version, or, without one, only of its time. */
+/** What a page is of: a repository at a version. One that is of none is only of its time. */
 export interface PageOf {
   repo: string
   version: number
@@ -10,8 +10,8 @@ export interface PageOf {
 export interface PageCache {
   /** The page kept for an address, if it was made less than a moment ago and what it is of has not changed since. */
   take(url: string): Buffer | undefined
-  keep(url: string, html: string, of?: PageOf): Buffer
-  /** Drops the pages of a repository. */
+  keep(url: string, html: string, of: readonly PageOf[]): Buffer
+  /** Drops the pages that are of a repository. */
   forget(repo: string): void
 }
 
@@ -21,7 +21,7 @@ const MOST_BYTES = 8 * 2 ** 20
 const MOST_PAGES = 500
 
 export function createPageCache(versionOf: (repo: string) => number): PageCache {
-  const kept = new LRUCache<string, { bytes: Buffer; of: PageOf | undefined }>({
+  const kept = new LRUCache<string, { bytes: Buffer; of: readonly PageOf[] }>({
     max: MOST_PAGES,
     maxSize: MOST_BYTES,
     ttl: GOOD_FOR,
@@ -40,7 +40,7 @@ export function createPageCache(versionOf: (repo: string) => number): PageCache 
   return {
     take(url) {
       const page = kept.get(url)
-      return page?.of === undefined || versionNow(page.of.repo) === page.of.version ? page?.bytes : undefined
+      return page?.of.every(({ repo, version }) => versionNow(repo) === version) ? page.bytes : undefined
     },
     keep(url, html, of) {
       const bytes = Buffer.from(html)
@@ -49,7 +49,7 @@ export function createPageCache(versionOf: (repo: string) => number): PageCache 
     },
     forget(repo) {
       versions.delete(repo)
-      for (const [url, page] of kept.entries()) if (page.of?.repo === repo) kept.delete(url)
+      for (const [url, page] of kept.entries()) if (page.of.some(of => of.repo === repo)) kept.delete(url)
     },
   }
 }

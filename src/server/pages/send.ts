@@ -54,7 +54,13 @@ export function sendKeptToStrangers(
 }
 
 /** Sends a page, and keeps it for those who ask the same within the moment. */
-export function sendShared(ctx: PageContext, request: FastifyRequest, reply: FastifyReply, html: string, of?: PageOf): FastifyReply {
+export function sendShared(
+  ctx: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  html: string,
+  ...of: readonly PageOf[]
+): FastifyReply {
   return sendHtml(reply, isNobodys(request) ? ctx.pageCache.keep(request.url, html, of) : html)
 }
 
@@ -71,10 +77,10 @@ export function sendLive<N extends keyof PageParts>(
   reply: FastifyReply,
   name: N,
   model: PageModels[N],
-  { have, of }: { have?: string | undefined; of?: PageOf | undefined },
+  { have, of }: { have?: string | undefined; of?: PageOf | readonly PageOf[] | undefined },
 ): FastifyReply {
   const html = have === undefined ? ctx.renderer.renderPage(name, model) : ctx.renderer.renderChanges(name, model, have)
-  return of === undefined ? sendHtml(reply, html) : sendShared(ctx, request, reply, html, of)
+  return of === undefined ? sendHtml(reply, html) : sendShared(ctx, request, reply, html, ...[of].flat())
 }
 
 /** A 404 page that says what was looked for. */
