@@ -1,3 +1,6 @@
+import { BACKDATED_AFTER } from '../queue/pulls.ts'
+import { tidMillis } from '../queue/tid.ts'
+import type { StreamEvent } from './ingest/events.ts'
 import type { Ingest } from './ingest/queue.ts'
 import { type Connection, connect } from './stream/connection.ts'
 
@@ -93,8 +96,7 @@ export function followJetstream(options: StreamOptions): Stream {
       },
       onEvent(event, bytes) {
         lastEvent = { at: now(), lagMs: Math.max(0, now() - (event.timeUs ?? 0) / 1_000) }
-        const isPast = event.kind === 'record' && (event.timeUs ?? openedUs) < openedUs
-        return ingest.push(isPast ? { ...event, source: 'replayed' } : event, bytes)
+        return ingest.push(isReplayed(event, openedUs) ? { ...event, source: 'replayed' } : event, bytes)
       },
       onGarbage() {
         state.garbage += 1
@@ -137,6 +139,12 @@ export function followJetstream(options: StreamOptions): Stream {
       await running
     },
   }
+}
+
+/** Whether when a record comes here says nothing about when it was written. What the stream itself heard late is late wherever it is heard (REC-9). */
+function isReplayed(event: StreamEvent, openedUs: number): event is StreamEvent & { kind: 'record' } {
+  if (event.kind !== 'record' || event.timeUs === undefined || event.timeUs >= openedUs) return false
+  return !(event.timeUs / 1_000 - tidMillis(event.rkey) > BACKDATED_AFTER)
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -9,7 +9,7 @@ import { tidMillis } from './tid.ts'
 import type { PullView, QueueEntry } from './view.ts'
 
 /** A queue record seen this long after its key's time is said to be backdated (REC-9). */
-const BACKDATED_AFTER = 10 * 60_000
+export const BACKDATED_AFTER = 10 * 60_000
 
 interface PullContext {
   facts: RepositoryFacts

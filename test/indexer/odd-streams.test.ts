@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { followJetstream, type StreamTiming } from '../../src/indexer/jetstream.ts'
+import { tidAt } from '../../src/queue/tid.ts'
 import { alice } from '../queue/made-up.ts'
 import { until } from '../support/until.ts'
 import { type Bench, openBench, put, repoRecord } from './support.ts'
@@ -126,6 +127,24 @@ test('REC-9 what the stream tells of a time when nobody listened says nothing ab
   assert.deepEqual(rows(), [
     { rkey: 'before', backfilled: 1 },
     { rkey: 'since', backfilled: 0 },
+  ])
+})
+
+test('REC-9 what the stream itself heard long after its key’s time is late, also where this server listens later still', async t => {
+  const heard = Date.now() - 60_000
+  const [inTime, late] = [tidAt(heard - 5_000), tidAt(heard - 3_600_000)]
+  const server = await host(socket => {
+    socket.send(frame(heard * 1_000, inTime))
+    socket.send(frame(heard * 1_000, late))
+  })
+  const bench = await openBench()
+  const { end } = await follow(server.url, bench)
+  t.after(() => end(server))
+  const rows = () => bench.index.sync.all(bench.index.db.selectFrom('record').select(['rkey', 'backfilled']).orderBy('backfilled'))
+  await until(() => rows().length === 2)
+  assert.deepEqual(rows(), [
+    { rkey: late, backfilled: 0 },
+    { rkey: inTime, backfilled: 1 },
   ])
 })
 
