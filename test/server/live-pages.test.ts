@@ -144,6 +144,33 @@ test('who is logged in and has no part in a repository gets of its queue what ev
   }
 })
 
+test('whose pull was in a batch and was closed meanwhile has it marked as their own, also in what changed', async () => {
+  const [erin, tip] = [parseDid(did('erin')), 'e'.repeat(40)]
+  assert.ok(erin)
+  const headers = { cookie: `${server.context.cookies.session}=${(await server.context.sessions.begin({ did: erin }, undefined)).id}` }
+  const { repo } = orchard
+  const about = { repo, branch: 'main', head: { repo, branch: 'topic-0' }, title: 'Of Erin' }
+  const pull = await orchard.write(erin, 'dev.knotless.pull', orchard.key(), about)
+  await orchard.queue(pull)
+  await orchard.write(madeUp.runner, 'dev.knotless.check', 'queue:erin', {
+    repo,
+    workflow: 'test',
+    status: 'running',
+    ref: 'refs/heads/main',
+    generation: 1,
+    commit: tip,
+    baseCommit: '1'.padStart(40, '0'),
+    trusted: true,
+    isolated: true,
+    queue: 'first',
+    batch: [{ pull, head: '2'.padStart(40, '0'), commit: tip }],
+  })
+  await orchard.write(erin, 'dev.knotless.state', orchard.key(), { repo, subject: pull, state: 'closed' })
+  const batch = `/alice.test/orchard/batches/${tip}`
+  assert.match(await (await get(batch, headers)).text(), />yours</)
+  assert.match(await (await get(`${batch}?have=stack.`, headers)).text(), />yours</)
+})
+
 test('what is answered from what was kept has the headers that it was made with', async () => {
   const asked = `${path}?have=news.,waiting.,flight.&seen=1`
   const said = async (answer: Response) => {

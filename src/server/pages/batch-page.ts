@@ -40,7 +40,9 @@ export function addBatchPage(app: FastifyInstance, ctx: PageContext): void {
       if (at === undefined) return sendMissing(ctx, request, reply, lookedFor.repository(owner, name))
       const batch = /^[0-9a-f]{40}$/.test(tip) ? findBatch(ctx, at, tip) : undefined
       if (batch === undefined) return sendOther(ctx, request, reply, at)
-      if (sendKeptToStrangers(ctx, request, reply, { view: at.view, asked: request.query })) return reply
+      // Its pulls may be settled, and so no longer among those that the repository's view has.
+      const authors = batch.members.flatMap(({ view }) => view?.pull.did ?? [])
+      if (sendKeptToStrangers(ctx, request, reply, { view: at.view, authors, asked: request.query })) return reply
       const model = batchModel(ctx, request, at, batch)
       return sendLive(ctx, request, reply, 'batch', model, { have: request.query.have, of: { repo: at.row.uri, version: at.version } })
     },

@@ -39,16 +39,17 @@ export function sendKept(ctx: PageContext, request: FastifyRequest, reply: Fasti
 
 /**
  * The same for whoever is logged in and has nothing to do with the repository, where what changed is asked: its regions are for them as for nobody.
- * So many may watch a queue that rendering for each would take seconds.
+ * So many may watch a queue that rendering for each would take seconds. `authors`: of pulls on the page that the view may not have.
  */
 export function sendKeptToStrangers(
   ctx: PageContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  at: { view: RepositoryView; asked: { have?: string; mine?: string } },
+  { view, asked, authors = [] }: { view: RepositoryView; asked: { have?: string; mine?: string }; authors?: readonly string[] },
 ): boolean {
   const viewer = visitOf(request).session?.did
-  if (viewer === undefined || at.asked.have === undefined || at.asked.mine !== undefined || isConcerned(at.view, viewer)) return false
+  if (viewer === undefined || asked.have === undefined || asked.mine !== undefined) return false
+  if (isConcerned(view, viewer) || authors.includes(viewer)) return false
   lookAsNobody(request)
   return sendKept(ctx, request, reply)
 }
