@@ -89,7 +89,7 @@ test('every reader who is signed out and asks the same gets the same bytes, made
 })
 
 test('the list of repositories is made once for all who follow it, and anew when one of them changes', async () => {
-  const { renderer } = server.context
+  const { renderer, sessions, cookies } = server.context
   const { have } = Object.fromEntries(new URLSearchParams(asksFor(await (await get('/')).text())))
   let made = 0
   const { renderChanges } = renderer
@@ -109,6 +109,20 @@ test('the list of repositories is made once for all who follow it, and anew when
       assert.ok(made > 0 && made < 10, `made ${made} times`)
       for (const each of answers) assert.match(each, new RegExp(` ${length} queued`), 'of before the change')
     }
+    // Whoever is logged in and has none of them gets what everybody gets; who has one, their own.
+    const cookieOf = async (name: Parameters<typeof did>[0]) => {
+      const account = parseDid(did(name))
+      assert.ok(account)
+      return { cookie: `${cookies.session}=${(await sessions.begin({ did: account }, undefined)).id}` }
+    }
+    const [stranger, owner] = [await cookieOf('mallory'), await cookieOf('alice')]
+    const asks = (headers: Record<string, string>, more = '') => get(`/?have=${have}${more}`, headers).then(each => each.text())
+    made = 0
+    const answers = await Promise.all(Array.from({ length: 20 }, () => asks(stranger)))
+    assert.ok(made < 10, `made ${made} times`)
+    for (const each of answers) assert.doesNotMatch(each, />yours</)
+    assert.match(await asks(owner), />yours</)
+    assert.match(await asks(stranger, '&mine=1'), /None of yours/)
   } finally {
     renderer.renderChanges = renderChanges
   }

@@ -6,7 +6,7 @@ import type { HomePage, RepositoryLine } from '../../views/models.ts'
 import { accountPath, withQuery } from '../../views/paths.ts'
 import { gatewayFacts } from '../gateway/facts.ts'
 import { frameOf } from '../http/frame.ts'
-import { visitOf } from '../http/visit.ts'
+import { lookAsNobody, visitOf } from '../http/visit.ts'
 import { namesOf } from '../names.ts'
 import type { PageContext } from './context.ts'
 import { eventsPath } from './events.ts'
@@ -42,6 +42,7 @@ const ownerParams = { type: 'object', properties: { owner: { type: 'string', max
 /** The list of repositories, each with its queues; an account's own address leads to those that it owns. */
 export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
   app.get<{ Querystring: Query }>('/', { schema: { querystring: query } }, (request, reply) => {
+    if (isStranger(ctx, request, request.query)) lookAsNobody(request)
     if (sendKept(ctx, request, reply)) return reply
     const model = homeModel(ctx, request, request.query)
     const of = model.repositories.map(({ uri }) => ({ repo: uri, version: versionOf(ctx.database, uri) }))
@@ -53,6 +54,13 @@ export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
     if (did === undefined || countRepositories(ctx.database, { owner: did }) === 0) return sendMissing(ctx, request, reply)
     return reply.redirect(accountPath({ did, handle: namesOf(ctx.database)(did) }), 302)
   })
+}
+
+/** Whether somebody who is logged in and has no repository asks what changed on the list of all: it is for them as for nobody. */
+function isStranger(ctx: PageContext, request: FastifyRequest, { have, mine, ill }: Query): boolean {
+  const viewer = visitOf(request).session?.did
+  if (viewer === undefined || have === undefined || mine !== undefined || ill !== undefined) return false
+  return countRepositories(ctx.database, { member: viewer }) === 0
 }
 
 function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): HomePage {
