@@ -46,6 +46,8 @@ export interface Network {
   replaceKey(did: string, key: string): Promise<void>
   /** Settles when everything that the PDS has written so far is in the Jetstream log. Throws after 30 s. */
   settled(): Promise<void>
+  /** Moves what is in the Jetstream log so many milliseconds back, as if it had been sent then: past what a new consumer asks for again. */
+  age(ms: number): void
   /** The last sequence number of the Jetstream log. */
   tip(): number
   /** Stops all of it. Safe to call twice. */
@@ -128,6 +130,7 @@ async function start(
     accounts: () => accounts.all(),
     replaceKey: (did, key) => pds.replaceKey(did, key),
     settled: () => settled(pds, feed),
+    age: ms => log.age(ms * 1_000),
     tip: () => log.tip(),
     stop,
   }

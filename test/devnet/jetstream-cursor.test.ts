@@ -72,3 +72,15 @@ test('what is replayed and what is live join without a gap and without a repetit
   )
   await consumer.end()
 })
+
+test('what was made older is not replayed to whoever asks for the last moments, and what comes after it is', async () => {
+  await alice.put('dev.example.aged', 'old', {})
+  await network.settled()
+  network.age(60_000)
+  const recent = await connect(network.jetstreamUrl, `?wantedCollections=dev.example.aged&cursor=${(Date.now() - 30_000) * 1_000}`)
+  await alice.put('dev.example.aged', 'new', {})
+  assert.deepEqual(commits(await recent.has(1)), ['dev.example.aged/new create'])
+  const all = await connect(network.jetstreamUrl, `?wantedCollections=dev.example.aged&cursor=${(Date.now() - 90_000) * 1_000}`)
+  assert.deepEqual(commits(await all.has(2)), ['dev.example.aged/old create', 'dev.example.aged/new create'])
+  await Promise.all([recent.end(), all.end()])
+})

@@ -55,6 +55,7 @@ export async function putUpGallery(
     const parts = [garden, queues, ejections, others].map(put => ({ put, making: createMaking(cast, pen, history) }))
     await Promise.all(parts.map(({ put, making }) => put(making)))
     await network.settled()
+    network.age(60_000)
     const scenes = parts.flatMap(({ making }) => making.scenes).sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group))
     const passes = parts.flatMap(({ making }) => making.passes)
     network.faults.add({ fault: 'refuse', account: hugo.did })

@@ -28,6 +28,8 @@ export type LogEvent = z.infer<typeof rowSchema>
 export interface EventLog {
   /** Adds an event with the next sequence number and time; one that is already there (the firehose repeats after a restart) is left alone. */
   append(event: NewEvent): void
+  /** Moves everything that is there so many microseconds back, as if it had been sent then. */
+  age(us: number): void
   /** Up to `limit` events from sequence number `from` on, inclusive. */
   read(from: number, limit: number): LogEvent[]
   /** The last sequence number, 0 when empty. */
@@ -59,6 +61,7 @@ export function openLog(path: string, nowUs: () => number): EventLog {
   const value = (sql: string, ...args: unknown[]) => number.parse(db.prepare(sql).get(...args)).n
   const insert = db.prepare(`insert or ignore into event (time_us, upstream, did, kind, collection, rkey, operation, body)
     values (?, ?, ?, ?, ?, ?, ?, ?)`)
+  const age = db.prepare('update event set time_us = time_us - ?')
   const select = db.prepare('select seq, time_us as timeUs, did, kind, collection, body from event where seq >= ? order by seq limit ?')
   const accounts = db.prepare(
     `select distinct did from event where collection = ? and operation <> 'delete' and did > ? order by did limit ?`,
@@ -69,6 +72,7 @@ export function openLog(path: string, nowUs: () => number): EventLog {
       lastUs = Math.max(nowUs(), lastUs + 1)
       insert.run(lastUs, event.upstream, event.did, event.kind, event.collection, event.rkey, event.operation, JSON.stringify(event.body))
     },
+    age: us => void age.run(us),
     read: (from, limit) => z.array(rowSchema).parse(select.all(from, limit)),
     tip: () => value('select max(seq) as n from event') ?? 0,
     firstSince: timeUs => value('select min(seq) as n from event where time_us >= ?', timeUs) ?? undefined,
