@@ -257,8 +257,10 @@ test('what cannot be watched has no stream', async () => {
 test('a repository with the longest address that there is can be watched', async () => {
   const ends = new AbortController()
   const topic = `at://did:web:${'a'.repeat(245)}/dev.knotless.repo/${'n'.repeat(512)}@1`
+  const closed = new Promise(resolve => server.app.server.once('request', (_, response) => response.once('close', resolve)))
   assert.equal((await fetch(`${server.url}/events?of=${encodeURIComponent(topic)}`, { signal: ends.signal })).status, 200)
   ends.abort()
+  await closed
 })
 
 test('one address has so many streams and no more, and is told when to ask again', async () => {
