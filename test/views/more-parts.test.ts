@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pageParts } from '../../src/views/render.ts'
-import { byId, parseHtml } from './html-check.ts'
+import { byId, find, parseHtml } from './html-check.ts'
 import { renderer } from './rendered.ts'
 import { frame } from './sample.ts'
 import { pages } from './sample-rest.ts'
@@ -29,3 +29,24 @@ for (const name of ['repository', 'home', 'my-pulls', 'stats'] as const) {
     }
   })
 }
+
+test('rows and groups of lists that change have ids of their own, so that the focus stays with what it is on', () => {
+  const { repository } = all.repository
+  const { home } = all.home
+  const { 'my-pulls': mine } = all['my-pulls']
+  assert.ok(repository && home && mine)
+  const rows = (html: string) => find(parseHtml(html), 'li').filter(({ attributes }) => attributes.get('id') !== undefined)
+  const idsOf = (html: string) => rows(html).map(({ attributes }) => attributes.get('id'))
+  const [, ...later] = repository.pulls
+  const pulls = idsOf(renderer().renderPart('repository', 'pulls', repository))
+  assert.equal(pulls.length, repository.pulls.length)
+  assert.deepEqual(idsOf(renderer().renderPart('repository', 'pulls', { ...repository, pulls: later })), pulls.slice(1))
+  assert.equal(idsOf(renderer().renderPart('home', 'repos', home)).length, home.repositories.length)
+  const [, ...groups] = mine.groups
+  assert.ok(groups.length > 0)
+  const sections = (model: typeof mine) =>
+    find(parseHtml(renderer().renderPart('my-pulls', 'list', model)), 'section').map(({ attributes }) => attributes.get('id'))
+  assert.deepEqual(sections({ ...mine, groups }), sections(mine).slice(1))
+  assert.ok(sections(mine).every(id => id !== undefined))
+  assert.equal(idsOf(renderer().renderPart('my-pulls', 'list', mine)).length, mine.groups.flatMap(group => group.pulls).length)
+})

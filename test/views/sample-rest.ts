@@ -172,8 +172,8 @@ export function pages(): { [N in keyof PageModels]: Record<string, PageModels[N]
       'repository-hostile': {
         ...repository,
         description: hostile.long,
-        pulls: Object.values(hostile).map(title => ({
-          pull: pull(title, { author: gardener, branch: hostile.name }),
+        pulls: Object.values(hostile).map((title, at) => ({
+          pull: { ...pull(title, { author: gardener, branch: hostile.name }), uri: `at://${gardener.did}/dev.knotless.pull/hostile-${at}` },
           standing: standing('ejected', { reason: hostile.long }),
         })),
         queues: [lane(hostile.name), lane(hostile.attribute)],
