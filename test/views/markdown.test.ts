@@ -8,7 +8,7 @@ import { hostile } from './sample.ts'
 const markdown = createMarkdown()
 const render = (text: string) => markdown(text).markup
 const allowed = new Set('p li h3 h4 h5 h6 blockquote td th ul ol pre code em strong del a br hr table thead tbody tr div'.split(' '))
-const attributes = new Set(['href', 'rel', 'start', 'dir', 'class'])
+const attributes = new Set(['href', 'rel', 'start', 'dir', 'class', 'tabindex'])
 
 /** Every element and attribute is one of those that the page's style knows. */
 function assertTame(markup: string): void {
@@ -18,6 +18,8 @@ function assertTame(markup: string): void {
       assert.ok(attributes.has(key), key)
       if (key === 'href') assert.match(value, /^(https?:\/\/|mailto:)/i)
       if (key === 'class') assert.equal(value, 'do')
+      // What is wider than the page is scrolled by the keyboard as well.
+      if (key === 'tabindex') assert.deepEqual([element.name, value], ['pre', '0'])
     }
     if (element.name === 'a') assert.equal(element.attributes.get('rel'), 'nofollow noopener noreferrer')
   }
@@ -111,6 +113,7 @@ test('whatever is typed comes out tame', () => {
     '\u0000',
     '\u202e',
   )
+  assertTame(render('~~~'))
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), pieces => assertTame(render(pieces.join('')))),
     { numRuns: 500 },
