@@ -5,7 +5,7 @@ import { readRepoAt } from '../../indexer/sources/read-records.ts'
 import type { LanderRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
 import { foldRepository } from '../../queue/fold.ts'
 import { layOver } from '../../queue/overlay.ts'
-import { readStanding } from '../../queue/transfer.ts'
+import { readStanding, type Standing } from '../../queue/transfer.ts'
 import type { RepositoryView } from '../../queue/view.ts'
 import type { Ground, Source } from '../types.ts'
 import { type Confirmed, confirm } from './confirm.ts'
@@ -113,21 +113,23 @@ async function gatherAt(
     index ?? readIndex(ctx, memory, repo),
   ])
   if (record === null) throw new UpstreamError('bad-answer', owner, 'has no such repository')
-  const laid = await layEnds(ctx, layOver(facts ?? bare(record), { repo: record }))
-  const standing = readStanding(laid, now)
+  const ends = await layEnds(ctx, layOver(facts ?? bare(record), { repo: record }))
+  const standing = readStanding(ends, now)
   const governing = addressOf(standing.governing.uri)
   if (governing !== undefined && governing !== repo) return governing
   const own = sourceOf(refsRead, repo, now, memory.refs.get(repo))
   if (own.state !== 'read') throw new UpstreamError('bad-answer', owner, own.state === 'broken' ? own.detail : 'nothing was pushed yet')
   memory.refs.set(repo, own)
 
+  const laid = facts?.transferredFrom === undefined ? await withWhatCameAlong(ctx, memory, ends, standing) : ends
   const before = foldRepository(laid, now)
-  const members = membersOf(before.roles, ctx.did)
+  const owners = standing.predecessors.map(({ record: left }) => left.did)
+  const members = membersOf(before.roles, ctx.did, owners)
   const about = { addresses: standing.addresses, oldest: oldestEntry(before) }
   const authors = (asked.again ?? []).flatMap(pull => parseAtUri(pull)?.did ?? [])
   const read = await readMembers(stores, { members, authors, home: repo, about })
   const people = layOver(laid, { queue: read.queue, states: read.states, refs: new Map([[repo, own.stored]]) })
-  const fresh = { ...people, landers: withLanders(people.landers, read.landers) }
+  const fresh = { ...people, landers: onceEach(people.landers, read.landers) }
   const confirmed = await confirm(ctx, stores, { facts: fresh, read, members, about, home: repo, spent: memory.spent, again: asked.again })
   memory.facts.set(repo, confirmed.facts)
   return {
@@ -175,7 +177,33 @@ async function layEnds(ctx: ReadsContext, facts: RepositoryFacts): Promise<Repos
   return { ...layOver(facts, after === undefined ? {} : { transferredTo: after }), transferredFrom }
 }
 
-function withLanders(known: readonly Stored<LanderRecord>[], fresh: readonly Stored<LanderRecord>[]): Stored<LanderRecord>[] {
+/** HON-4: where the index has not heard of the move yet, what it knows at the address before is the repository's as well. */
+async function withWhatCameAlong(
+  ctx: ReadsContext,
+  memory: GroundMemory,
+  facts: RepositoryFacts,
+  { predecessors }: Standing,
+): Promise<RepositoryFacts> {
+  let all = facts
+  for (const { record } of predecessors) {
+    const address = addressOf(record.uri)
+    const left = address === undefined ? undefined : await readIndex(ctx, memory, address)
+    if (left === undefined) continue
+    const { pulls, states, queue, landers, gone } = left
+    all = {
+      ...all,
+      pulls: onceEach(pulls, all.pulls),
+      states: onceEach(states, all.states),
+      queue: onceEach(queue, all.queue),
+      landers: onceEach(landers, all.landers),
+      gone: new Set([...gone, ...all.gone]),
+    }
+  }
+  return all
+}
+
+/** All records; of one that is in both, the second. */
+function onceEach<T>(known: readonly Stored<T>[], fresh: readonly Stored<T>[]): Stored<T>[] {
   return [...new Map([...known, ...fresh].map(record => [record.uri, record])).values()]
 }
 

@@ -20,9 +20,9 @@ export interface MembersRead {
   unread: Did[]
 }
 
-/** Owner, collaborators, named runners and this runner, each once. */
-export function membersOf(roles: Roles, self: Did): Did[] {
-  return didsOf([roles.owner, ...roles.collaborators, ...roles.runners, self])
+/** Owner, collaborators, named runners, this runner, and whoever owned the repository before it moved (HON-4), each once. */
+export function membersOf(roles: Roles, self: Did, before: readonly string[] = []): Did[] {
+  return didsOf([roles.owner, ...roles.collaborators, ...roles.runners, self, ...before])
 }
 
 export function didsOf(values: readonly string[]): Did[] {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
+import { type AtUri, makeAtUri } from '../../../src/atproto/ids.ts'
 import { UpstreamError } from '../../../src/atproto/upstream-error.ts'
 import { awayAppview, key, keyAt, queueOf, type ReadsWorld, startReadsWorld, viewOf } from './support.ts'
 
@@ -168,30 +169,50 @@ describe('a repository as it is read for a pass', { timeout: 180_000 }, () => {
   })
 
   test('HON-4 a move is followed, one hop, and both addresses are one repository', async () => {
-    const { people } = world
-    const { alice, bob } = people
+    const { alice } = world.people
     const repo = await world.orchard('moves')
     const pull = await repo.openPull(plum)
     await world.queue(alice, repo.uri, pull.uri)
     const { reads } = world.runner()
     assert.equal((await reads.ground(repo.uri)).repo, repo.uri)
-    const to = `at://${bob.did}/dev.knotless.repo/moved`
-    const record = (await alice.get('dev.knotless.repo', 'moves'))?.value ?? {}
-    const refs = (await alice.get('dev.knotless.refs', 'moves'))?.value ?? {}
-    await bob.put('dev.knotless.repo', 'moved', {
-      ...record,
-      collaborators: [],
-      transferredFrom: repo.uri,
-      createdAt: new Date().toISOString(),
-    })
-    await bob.put('dev.knotless.refs', 'moved', { ...refs, repo: to, packs: [] })
-    await repo.edit({ transferredTo: { repo: to, at: key() } })
+    const to = await takeOver(world, repo, 'moves')
+    await handOver(repo, to)
     const ground = await reads.ground(repo.uri)
-    assert.deepEqual([ground.repo, ground.owner], [to, bob.did])
+    assert.deepEqual([ground.repo, ground.owner], [to, world.people.bob.did])
     assert.deepEqual(queueOf(ground), [pull.uri], 'queued by the owner of then, before the move')
     assert.equal(reads.askedAs(to), repo.uri)
     await world.queue(alice, repo.uri, pull.uri, { state: 'left' })
     assert.deepEqual(queueOf(await reads.ground(repo.uri)), [pull.uri], 'who owns it no longer takes nothing out')
+  })
+
+  test('HON-4 NOT-1 the queue goes along with a move of which the index has seen one end', async () => {
+    const { people, network } = world
+    const repo = await world.orchard('half-seen')
+    const [pear, fig] = [await repo.openPull({ branch: 'pear', files: { 'pear.txt': '1\n' } }), await repo.openPull({ branch: 'fig' })]
+    await world.queue(people.alice, repo.uri, pear.uri)
+    await world.state(people.carol, repo.uri, fig.uri, { state: 'closed' })
+    const { uri } = await world.queue(people.alice, repo.uri, fig.uri)
+    await world.indexed(uri)
+    const to = await takeOver(world, repo, 'half-seen')
+    await world.indexed(to)
+    network.faults.hold()
+    await handOver(repo, to)
+    const ground = await world.runner().reads.ground(repo.uri)
+    assert.deepEqual([ground.repo, queueOf(ground)], [to, [pear.uri]])
+    network.faults.clear()
+  })
+
+  test('HON-4 NOT-1 the queue goes along with a move where the index has not seen its last entry, or is away', async () => {
+    const { people, network } = world
+    const repo = await world.orchard('unseen-move')
+    const pull = await repo.openPull(plum)
+    await world.indexed(pull.uri)
+    network.faults.hold()
+    await world.queue(people.alice, repo.uri, pull.uri)
+    await handOver(repo, await takeOver(world, repo, 'unseen-move'))
+    assert.deepEqual(queueOf(await world.runner().reads.ground(repo.uri)), [pull.uri])
+    assert.deepEqual(queueOf(await world.runner({ appview: awayAppview(people.rigby.writer) }).reads.ground(repo.uri)), [pull.uri])
+    network.faults.clear()
   })
 
   test('REC-8 REC-3 a clock an hour off is told; what is in its future does not count yet', async () => {
@@ -220,4 +241,20 @@ async function openUnseen(world: ReadsWorld, repo: Awaited<ReturnType<ReadsWorld
   const fields = { repo: repo.uri, branch: 'main', head: { repo: repo.uri, branch }, title: `Change ${branch}` }
   const { uri } = await world.people.carol.create('dev.knotless.pull', { ...fields, createdAt: new Date().toISOString() }, key())
   return uri
+}
+
+/** The new end of a move of alice's repository, in bob's account; the move does not hold by it alone. */
+async function takeOver({ people }: ReadsWorld, repo: Awaited<ReturnType<ReadsWorld['orchard']>>, name: string): Promise<AtUri> {
+  const { alice, bob } = people
+  const to = makeAtUri(bob.did, 'dev.knotless.repo', name)
+  const record = (await alice.get('dev.knotless.repo', name))?.value ?? {}
+  const refs = (await alice.get('dev.knotless.refs', name))?.value ?? {}
+  const own = { collaborators: [], transferredFrom: repo.uri, createdAt: new Date().toISOString() }
+  await bob.put('dev.knotless.repo', name, { ...record, ...own })
+  await bob.put('dev.knotless.refs', name, { ...refs, repo: to, packs: [] })
+  return to
+}
+
+async function handOver(repo: Awaited<ReturnType<ReadsWorld['orchard']>>, to: AtUri): Promise<void> {
+  await repo.edit({ transferredTo: { repo: to, at: key() } })
 }
