@@ -225,7 +225,7 @@ test('the lists of repositories and of pulls, and the figures, follow the record
     ['/alice.test/orchard/stats', 'figures'],
   ] as const) {
     const html = await (await get(page)).text()
-    assert.match(html, new RegExp(` data-stream="/events\\?of=${encodeURIComponent(`${orchard.repo}@${version()}`)}"`), page)
+    assert.match(html, new RegExp(` data-stream="/events\\?[^"]*of=${encodeURIComponent(`${orchard.repo}@${version()}`)}"`), page)
     const { have } = Object.fromEntries(new URLSearchParams(asksFor(html)))
     assert.equal((await get(`${page}?have=${have}`)).status, 204, page)
     const head = { repo: orchard.repo, branch: 'topic-0' }

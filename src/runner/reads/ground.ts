@@ -2,7 +2,7 @@
 import { type AtUri, type Did, makeAtUri, parseAtUri } from '../../atproto/ids.ts'
 import { UpstreamError } from '../../atproto/upstream-error.ts'
 import { readRepoAt } from '../../indexer/sources/read-records.ts'
-import type { LanderRecord, RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
+import type { RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
 import { foldRepository } from '../../queue/fold.ts'
 import { layOver } from '../../queue/overlay.ts'
 import { readStanding, type Standing } from '../../queue/transfer.ts'

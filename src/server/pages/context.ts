@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import type { FailedTests } from '../logs/failed-lines.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Reports } from '../logs/reports.ts'
+import type { AnyChange } from './any-change.ts'
 import type { Changes } from './changes.ts'
 import type { PageCache } from './page-cache.ts'
 import type { ShownOrders } from './shown-orders.ts'
@@ -14,6 +15,7 @@ import type { Streams } from './streams.ts'
 export interface PageContext extends Context {
   readonly repositories: RepositoryCache
   readonly actions: ActionContext
+  readonly anyChange: AnyChange
   readonly changes: Changes
   readonly pageCache: PageCache
   readonly logs: Logs

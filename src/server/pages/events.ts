@@ -3,6 +3,7 @@ import { parseAtUri } from '../../atproto/ids.ts'
 import { versionOf } from '../../indexer/read.ts'
 import { liveWords } from '../../queue/words/pages.ts'
 import { plain } from '../../queue/words/phrase.ts'
+import { ANY } from './any-change.ts'
 import type { PageContext } from './context.ts'
 import { changedEvent, type Topic } from './streams.ts'
 
@@ -53,11 +54,12 @@ export function addEvents(app: FastifyInstance, ctx: PageContext): void {
 function readTopic(text: string): Topic[] {
   const [, of, version] = /^(.+)@(\d{1,15})$/.exec(text) ?? []
   const uri = parseAtUri(of)
-  const watched = uri?.collection === 'dev.knotless.repo' || uri?.collection === 'dev.knotless.check'
+  const watched = of === ANY || uri?.collection === 'dev.knotless.repo' || uri?.collection === 'dev.knotless.check'
   return of !== undefined && watched ? [{ of, version: Number(version) }] : []
 }
 
 /** Runs have no versions. */
 function nowOf(ctx: PageContext, { of }: Topic): number {
+  if (of === ANY) return ctx.anyChange.topic().version
   return of.includes('/dev.knotless.repo/') ? versionOf(ctx.database, of) : 0
 }

@@ -45,7 +45,8 @@ export function addHomePage(app: FastifyInstance, ctx: PageContext): void {
     if (isStranger(ctx, request, request.query)) lookAsNobody(request)
     if (sendKept(ctx, request, reply)) return reply
     const model = homeModel(ctx, request, request.query)
-    const of = model.repositories.map(({ uri }) => ({ repo: uri, version: versionOf(ctx.database, uri) }))
+    const topics = [ctx.anyChange.topic(), ...model.repositories.map(({ uri }) => topicOf(ctx, uri))]
+    const of = topics.map(topic => ({ repo: topic.of, version: topic.version }))
     return sendLive(ctx, request, reply, 'home', model, { have: request.query.have, of })
   })
 
@@ -89,7 +90,7 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
         title: titleWords({ key: 'home' }),
         description: 'Merge queues of repositories on the AT Protocol.',
         alternateJson: '/xrpc/dev.knotless.listQueues',
-        ...(repositories.length === 0 ? {} : { live: eventsPath(...repositories.map(({ uri }) => topicOf(ctx, uri))) }),
+        live: eventsPath(ctx.anyChange.topic(), ...repositories.map(({ uri }) => topicOf(ctx, uri))),
       }),
       names: namesOf(ctx.database),
     },

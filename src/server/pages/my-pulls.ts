@@ -68,7 +68,8 @@ function myPulls(ctx: PageContext, request: FastifyRequest, viewer: string, aske
       ...frameOf(ctx, request, {
         title: titleWords({ key: 'my-pulls' }),
         description: 'Where your pulls stand.',
-        ...(topics.size === 0 ? {} : { live: eventsPath(...topics.values()) }),
+        // Of whom nothing is listed yet hears when that may be different: others' lists are made for each, and follow what they show.
+        live: topics.size === 0 ? eventsPath(ctx.anyChange.topic()) : eventsPath(...topics.values()),
       }),
       names: namesOf(ctx.database),
     },

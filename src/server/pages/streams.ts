@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** What a page shows: a repository or a run, by its address, at the version that it was made from. Runs have no versions: 0. */
+/** What a page shows: a repository or a run, by its address, or any change (`any`), at the version that it was made from. Runs have no versions: 0. */
 export interface Topic {
   of: string
   version: number

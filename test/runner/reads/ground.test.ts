@@ -188,7 +188,8 @@ describe('a repository as it is read for a pass', { timeout: 180_000 }, () => {
   test('HON-4 NOT-1 the queue goes along with a move of which the index has seen one end', async () => {
     const { people, network } = world
     const repo = await world.orchard('half-seen')
-    const [pear, fig] = [await repo.openPull({ branch: 'pear', files: { 'pear.txt': '1\n' } }), await repo.openPull({ branch: 'fig' })]
+    const pear = await repo.openPull({ branch: 'pear', files: { 'pear.txt': '1\n' } })
+    const fig = await repo.openPull({ branch: 'fig', files: { 'fig.txt': '1\n' } })
     await world.queue(people.alice, repo.uri, pear.uri)
     await world.state(people.carol, repo.uri, fig.uri, { state: 'closed' })
     const { uri } = await world.queue(people.alice, repo.uri, fig.uri)
