@@ -114,6 +114,38 @@ test('GWY-15 a merge that lands while another of the same pull reads is answered
   assert.deepEqual(await later, first)
 })
 
+test('GWY-15 a merge that reads the branch after another of the same pull landed, and the states before, is answered as that one', async () => {
+  const repo = await world.plant('torn-too')
+  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+  await second.context.indexer.settled()
+  const account = world.people.alice.did
+  const lists = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.listRecords', account, ms: 0 })
+  const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.sync.getLatestCommit', account, times: 1 })
+  const later = merge(world.people.bob, pull, second)
+  await until(() => held.hits() === 1 && lists.hits() >= 2, { what: 'the second server to read' })
+  const first = await merge(world.people.bob, pull)
+  held.clear()
+  assert.equal(first.status, 200, JSON.stringify(first))
+  assert.deepEqual(await later, first)
+})
+
+test('GWY-15 a merge whose pack is long on its way while another of the same pull lands is answered as that one', async () => {
+  const repo = await world.plant('overtaken')
+  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+  const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.uploadBlob', times: 1 })
+  const later = merge(world.people.bob, pull, second)
+  await until(() => held.hits() === 1, { what: 'the second server to send its pack' })
+  const since = performance.now()
+  const first = await merge(world.people.bob, pull)
+  assert.equal(first.status, 200, JSON.stringify(first))
+  await until(() => performance.now() - since > 1_000, { what: 'its judgement to be old' })
+  held.clear()
+  assert.deepEqual(await later, first)
+  assert.equal((await repo.states(pull.uri)).length, 1)
+})
+
 test('STO-7 a write whose answer is lost is found by reading: it lands once, and the log says written', async () => {
   const repo = await world.plant('lost')
   const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })

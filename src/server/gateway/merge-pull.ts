@@ -10,7 +10,7 @@ import type { Refusal } from '../../queue/words/refusals.ts'
 import * as refusals from '../../queue/words/refusals.ts'
 import { type Landed, landedBefore } from './again.ts'
 import type { GatewayContext } from './context.ts'
-import { type Gathered, type Ground, gatherGround } from './gather.ts'
+import { type Ground, gatherGround } from './gather.ts'
 import { askedOf, auditEntry, gatewayFacts, judge, type Wish } from './judge.ts'
 import { type KeptKeys, landedRecords } from './landed-records.ts'
 import { roleOf } from './rules/roles.ts'
@@ -77,41 +77,48 @@ async function mergeOnto(ctx: GatewayContext, repo: AtUri, asked: MergeAsked): P
 
 /** One try over fresh reads: everything is read, judged, merged and written, or nothing is. */
 async function tryMerge(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, keys: KeptKeys): Promise<Tried> {
-  const wanted = { repo, whole: true, pulls: [asked.pull] }
-  let gathered = await gatherGround(ctx, wanted)
-  let landed = await landedIn(ctx, gathered, asked)
-  // Branch and states are read side by side: a merge in between is seen in the one and not in the other.
-  if (landed === 'elsewhere') {
-    gathered = await gatherGround(ctx, wanted)
-    landed = await landedIn(ctx, gathered, asked)
-  }
+  const gathered = await gatherGround(ctx, { repo, whole: true, pulls: [asked.pull] })
   if (!gathered.ok) {
     const refusal = gatherRefusal('merge', repo, gathered)
     noteUnread(ctx, { repo, door: 'merge', caller: asked.caller, moves: [{ name: '', old: null, new: null }] }, refusal)
     return { ok: false, refusal }
   }
-  if (landed !== undefined && landed !== 'elsewhere') return { ok: true, ...landed }
   const { ground } = gathered
+  const landed = await landedIn(ctx, ground, asked)
+  if (landed !== undefined) return { ok: true, ...landed }
   const { caller } = asked
   const pull = ground.view.pulls.get(asked.pull)
   const ready = readyToMerge(ctx, ground, asked)
-  if ('code' in ready) return refuse(ctx, { ground, pull, caller }, ready)
+  if ('code' in ready) return (await landedMeanwhile(ctx, repo, asked, ready)) ?? refuse(ctx, { ground, pull, caller }, ready)
   const squashed = await squashPull(ctx, { ground, caller, ...ready })
-  if (!squashed.ok) return refuse(ctx, { ground, pull, caller }, squashed.refusal)
+  if (!squashed.ok)
+    return (await landedMeanwhile(ctx, repo, asked, squashed.refusal)) ?? refuse(ctx, { ground, pull, caller }, squashed.refusal)
   try {
-    return await land(ctx, { ground, squashed, keys, asked, ...ready })
+    const done = await land(ctx, { ground, squashed, keys, asked, ...ready })
+    return (done.ok === false ? await landedMeanwhile(ctx, repo, asked, done.refusal) : undefined) ?? done
   } finally {
     await squashed.close()
   }
 }
 
-/** How the pull landed, where it landed as was asked; `elsewhere`: it is merged, but not so, or not as far as was read. */
-async function landedIn(ctx: GatewayContext, gathered: Gathered, asked: MergeAsked): Promise<Landed | 'elsewhere' | undefined> {
-  if (!gathered.ok) return undefined
-  const { ground } = gathered
+/** How the pull landed, where it landed as was asked (GWY-15). */
+async function landedIn(ctx: GatewayContext, ground: Ground, asked: MergeAsked): Promise<Landed | undefined> {
   const pull = ground.view.pulls.get(asked.pull)
-  if (pull?.state !== 'merged') return undefined
-  return (await landedBefore(ctx, { ground, ...asked, pull })) ?? 'elsewhere'
+  return pull?.state === 'merged' ? await landedBefore(ctx, { ground, ...asked, pull }) : undefined
+}
+
+/** Refusals that a landing in between can be the reason of. */
+const byLanding: ReadonlySet<Refusal['code']> = new Set(['pull-not-open', 'branch-not-found', 'head-moved', 'nothing-to-land', 'conflict'])
+
+/**
+ * The same merge may be under way through another server (GWY-15). Branch and states are read side by side, so that its landing may have been seen in
+ * one of them only, or it came while this one wrote: whoever is refused for what it changed is told how it landed.
+ */
+async function landedMeanwhile(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, refusal: Refusal): Promise<Merged | undefined> {
+  if (!byLanding.has(refusal.code)) return undefined
+  const gathered = await gatherGround(ctx, { repo, whole: false, pulls: [asked.pull] })
+  const landed = gathered.ok ? await landedIn(ctx, gathered.ground, asked) : undefined
+  return landed && { ok: true, ...landed }
 }
 
 interface Ready {
