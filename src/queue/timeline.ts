@@ -2,6 +2,7 @@
 import { dropOf, endOf, redOf, wasAhead } from './batch-ends.ts'
 import { droppedAt, movedOn } from './drops.ts'
 import type { QueueRecord, StateRecord, Stored } from './facts.ts'
+import { type FailedCheck, failedChecks } from './failed-checks.ts'
 import { isGoing, millis, order, runState } from './runs.ts'
 import { tidMillis } from './tid.ts'
 import type { BatchView, PullView, RepositoryView } from './view.ts'
@@ -19,7 +20,7 @@ export interface TimelineEvent {
   /** AT-URI of the record that says so. */
   record: string
   /** Of an ejection: what failed. */
-  failed: readonly { workflow: string; status: string; check: string }[]
+  failed: readonly FailedCheck[]
   /** Tip of the batch that it is about. */
   batch?: string | undefined
   /** AT-URI of the run that it is about, which has a log. */
@@ -66,7 +67,7 @@ function ofRecords(pull: PullView): TimelineEvent[] {
     const at = tidMillis(record.rkey)
     const made = { ...event(partsOf(record, pull, queuedBefore), at, record.uri) }
     if (record.value.state === 'queued') queuedBefore = true
-    if ('checks' in record.value && record.value.checks !== undefined) made.failed = record.value.checks
+    if ('checks' in record.value) made.failed = failedChecks(record.value)
     if (isQueueRecord(record) && !record.backfilled && record.seenAt - at > LATE) made.seenAt = record.seenAt
     return made
   })
@@ -164,7 +165,12 @@ function failedRuns(batch: BatchView): TimelineEvent['failed'] {
   const red = new Set(['failed', 'no-verdict', 'unknown'])
   return batch.checks
     .filter(({ value }) => red.has(runState(value)))
-    .map(({ uri, value }) => ({ workflow: value.workflow, status: value.status, check: uri }))
+    .map(({ uri, value: { workflow, status, verdict } }) => ({
+      workflow,
+      status,
+      check: uri,
+      ...(verdict === undefined ? {} : { verdict }),
+    }))
 }
 
 function ofDecisions(pull: PullView): TimelineEvent[] {

@@ -1,6 +1,7 @@
 /** The second lines of rows: what stands beside a name in lists. */
+import type { FailedCheck } from '../queue/failed-checks.ts'
 import { batchLandsWords, landsIn, landsWords, noEstimate, runName, runWords } from '../queue/words/expected.ts'
-import { gatewayLabels, healthLabels, pullLabels, runLabels, stewardLabels } from '../queue/words/labels.ts'
+import { gatewayLabels, healthLabels, pullLabels, runLabels, stewardLabels, timedOutLabel } from '../queue/words/labels.ts'
 import { stewardLabel } from '../queue/words/steward.ts'
 import { type Html, html } from './html.ts'
 import { runLabel, runStateOf } from './labels.ts'
@@ -166,8 +167,8 @@ export function rowTexts({ label, time, words, text, checkHref, now }: Tools) {
     delegation: (given: boolean) => (given ? gatewayLabels.delegated : healthLabels['not-delegated']),
 
     /** A workflow that failed, with its log one click away where its check is known. */
-    failed: (check: { workflow: string; status: string; check?: string | undefined }) => {
-      const run = runLabel(check.status)
+    failed: (check: Omit<FailedCheck, 'check'> & { check?: string | undefined }) => {
+      const run = check.verdict === 'timeout' ? timedOutLabel : runLabel(check.status, check.verdict)
       const href = check.check === undefined ? undefined : checkHref(check.check)
       const name = html`<bdi>${check.workflow}</bdi>: ${run.word.toLowerCase()}`
       return label({ ...run, word: href === undefined ? name : html`<a href="${href}">${name}</a>` }, true)

@@ -65,6 +65,9 @@ export const runLabels: Readonly<Record<RunState, Label>> = {
   unknown: label('Not passed', 'alert', 'attention'),
 }
 
+/** Of a run without a verdict, where time is why. */
+export const timedOutLabel: Label = label('Timed out', 'alert', 'attention')
+
 export type HealthKind =
   | 'busy'
   | 'checking'

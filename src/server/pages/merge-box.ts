@@ -1,6 +1,7 @@
 import type { AnswerContext } from '../../queue/answers/context.ts'
 import { mergeStatusParts } from '../../queue/answers/merge-status.ts'
 import { decisionOn } from '../../queue/decisions.ts'
+import { failedChecks } from '../../queue/failed-checks.ts'
 import { leaving } from '../../queue/leaving.ts'
 import { batchOf } from '../../queue/places.ts'
 import type { BranchView, PullView, RepositoryView } from '../../queue/view.ts'
@@ -35,7 +36,7 @@ export function boxModel(view: RepositoryView, pull: PullView, ctx: AnswerContex
     lander: status.lander,
     gateway: status.gateway,
     checks: status.checks,
-    failed: pull.ejection?.value.checks,
+    failed: pull.ejection && failedChecks(pull.ejection.value),
     queueOnly: status.queueOnly,
     unchecked: status.unchecked,
     changesChecks: status.changesChecks,

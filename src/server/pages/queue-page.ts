@@ -3,6 +3,7 @@ import { queueActivity } from '../../queue/activity.ts'
 import { judgeQueue } from '../../queue/admission.ts'
 import { queueParts } from '../../queue/answers/queue.ts'
 import { entryParts } from '../../queue/answers/rows.ts'
+import { failedChecks } from '../../queue/failed-checks.ts'
 import { queueNews } from '../../queue/news.ts'
 import { batchOf } from '../../queue/places.ts'
 import type { BranchView, PullView, RepositoryView } from '../../queue/view.ts'
@@ -120,11 +121,11 @@ function queueModel(ctx: PageContext, request: FastifyRequest, at: Located, body
     queue: {
       ...body,
       queued: cued(ctx, at, body.branch, asked, entries),
-      ejected: may.queue
-        ? body.ejected.map(ejection =>
-            ejection.position === undefined ? { ...ejection, refused: refusedNow(view, ejection.pull.uri, viewer) } : ejection,
-          )
-        : body.ejected,
+      ejected: body.ejected.map(ejection => ({
+        ...ejection,
+        checks: failedChecks(ejection),
+        ...(may.queue && ejection.position === undefined ? { refused: refusedNow(view, ejection.pull.uri, viewer) } : {}),
+      })),
     },
     activity: branch === undefined ? [] : queueActivity(view, branch).slice(0, ACTIVITY),
     yours: yoursOf(view, branch, asking),

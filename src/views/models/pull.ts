@@ -1,4 +1,5 @@
 import type { CommitRow, DiffFile } from '../../git/pull.ts'
+import type { FailedCheck } from '../../queue/failed-checks.ts'
 import type { Frame, RepoHead } from './frame.ts'
 import type { BatchLine, CheckLine, HealthWords, LanderLine, MemberLine, PullLine, StandingWords } from './queue.ts'
 import type { Instant, LabelLine, Permission, RefusalWords, RightLine, Words } from './words.ts'
@@ -44,7 +45,7 @@ export interface BoxModel {
   /** What the steward made of an ejection (STW-10). */
   decision?: { label: LabelLine; says: Words } | undefined
   /** The failed workflows of an ejection. */
-  failed?: readonly { workflow: string; status: string; check: string }[] | undefined
+  failed?: readonly FailedCheck[] | undefined
   queueOnly: boolean
   unchecked: boolean
   /** The pull changes what checks it (ADM-11). */
@@ -62,7 +63,7 @@ export interface TimelineLine {
   tone?: string | undefined
   says: Words
   /** Of an ejection: what failed. */
-  failed?: readonly { workflow: string; status: string; check?: string | undefined }[] | undefined
+  failed?: readonly FailedCheck[] | undefined
   /** AT-URI of the record that says so: it has a page here. */
   record?: string | undefined
   /** Tip of the batch that it is about. */

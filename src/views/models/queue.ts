@@ -1,3 +1,4 @@
+import type { FailedCheck } from '../../queue/failed-checks.ts'
 import type { Frame, Paging, RepoHead } from './frame.ts'
 import type { Account, Instant, RefusalWords, Words } from './words.ts'
 
@@ -145,7 +146,7 @@ export interface EjectionLine {
   says?: Words | undefined
   kind: string
   commit?: string | undefined
-  checks: readonly { workflow: string; status: string; check: string }[]
+  checks: readonly FailedCheck[]
   /** What the steward decided, where it did (`#decisionView` fits). */
   decision?: DecisionLine | undefined
   /** Where it is in the queue again, where it is. */
