@@ -39,10 +39,10 @@ export async function benchLive(): Promise<Figure[]> {
       await watchNews(page)
       const watchers = await startChild('../live/watchers.ts', [JSON.stringify({ host: '127.0.0.1', port, path, watchers: WATCHERS })])
       try {
+        const others = await chatter(network)
         await garden.queue()
         await wait(3_000)
         const began = { cpu: server.cpuMs(), at: performance.now(), ...watched.parse((await watchers.ask({})).figures) }
-        const others = await chatter(network)
         const written = await change(garden)
         await wait(3_000)
         await others.stop()

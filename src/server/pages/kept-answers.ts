@@ -4,6 +4,15 @@ import { securityHeaders } from '../http/headers.ts'
 import type { PageContext } from './context.ts'
 import { pageHeaders } from './send.ts'
 
+const strings = new WeakMap<Buffer, string>()
+
+/** Of a string Node makes one write with the head before it, and of bytes two: with thousands of answers a tenth of their time. */
+function inLatin1(bytes: Buffer): string {
+  const text = strings.get(bytes) ?? bytes.toString('latin1')
+  strings.set(bytes, text)
+  return text
+}
+
 /**
  * Answers those who ask what changed on a page (`?have=`), bring no cookie and ask what was asked a moment ago, before anything else looks at them:
  * thousands of open pages ask the same at the same time. What they get is what the page's route made for the first of them. To be added before every
@@ -26,6 +35,6 @@ export function answerKept(app: FastifyInstance, ctx: PageContext, packed: Packe
     reply.hijack()
     const coded = encoding === undefined ? head : [...head, 'content-encoding', encoding]
     reply.raw.writeHead(200, [...coded, 'content-length', String(bytes.length)])
-    reply.raw.end(bytes)
+    reply.raw.end(inLatin1(bytes), 'latin1')
   })
 }
