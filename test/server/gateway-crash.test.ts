@@ -1,80 +1,24 @@
 /** The server killed with -9 at each step of a landing in turn, and started again: branch, records, mirror and log agree, and nothing landed twice. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
-import { giveDelegation } from '../../src/devnet/give-delegation.ts'
-import { type Network, startNetwork } from '../../src/devnet/network.ts'
 import { freePort } from '../../src/devnet/ports.ts'
 import { readRefs } from '../../src/git/packed-refs.ts'
 import { readConfig } from '../../src/server/config.ts'
 import { createServer } from '../../src/server/server.ts'
 import { git } from '../git/support.ts'
 import { until } from '../support/until.ts'
-import { type Answer, type GatewayWorld, makePeople, type OpenedPull, type Planted, plantOn, post, tokenFor } from './gateway-world.ts'
+import { type Crashing, startCrashing } from './crashing.ts'
+import { type Answer, type OpenedPull, type Planted, plantOn, post, tokenFor } from './gateway-world.ts'
 
-const main = resolve(import.meta.dirname, '../../src/server/main.ts')
-const script = `import { runServe } from ${JSON.stringify(main)}; process.exitCode = await runServe(process.env)`
 const method = 'dev.knotless.mergePull'
 
-let network: Network
-let people: GatewayWorld['people']
-let dir: string
-let env: Record<string, string>
-let url: string
-let aud: string
-let child: ChildProcess
-
-async function start(): Promise<void> {
-  child = spawn(process.execPath, ['--input-type=module', '-e', script], { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' })
-  const ready = () =>
-    fetch(`${url}/healthz`).then(
-      answer => answer.ok,
-      () => false,
-    )
-  await until(ready, { timeout: 60_000, what: 'the server to be ready' })
-}
-
-async function kill(): Promise<void> {
-  const gone = new Promise(done => child.once('exit', done))
-  child.kill('SIGKILL')
-  await gone
-}
-
+let world: Crashing
 before(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'knotless-crash-'))
-  network = await startNetwork()
-  people = await makePeople(network)
-  const port = String(await freePort())
-  url = `http://127.0.0.1:${port}`
-  env = {
-    KNOTLESS_PUBLIC_URL: url,
-    PORT: port,
-    KNOTLESS_DB: join(dir, 'knotless.sqlite'),
-    KNOTLESS_DATA: dir,
-    KNOTLESS_JETSTREAM: network.jetstreamUrl,
-    KNOTLESS_PLC: network.plcUrl,
-    KNOTLESS_HANDLE_RESOLVER: network.pdsUrl,
-    KNOTLESS_ALLOW_LOOPBACK: '1',
-    KNOTLESS_SECRET: 'a secret of this test, of 32 letters and more',
-    KNOTLESS_RATE_LIMIT: '100000',
-    KNOTLESS_LOG: 'silent',
-  }
-  const read = readConfig(env)
-  assert.ok(read.ok)
-  aud = read.config.did
-  await start()
-  await giveDelegation(url, people.alice)
+  world = await startCrashing()
 })
-after(async () => {
-  child?.kill('SIGKILL')
-  await network?.stop()
-  rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
-})
+after(() => world?.end())
 
-const known = (uri: string) => fetch(`${url}/xrpc/dev.knotless.getMergeStatus?${new URLSearchParams({ pull: uri })}`)
+const known = (uri: string) => fetch(`${world.url}/xrpc/dev.knotless.getMergeStatus?${new URLSearchParams({ pull: uri })}`)
 
 async function plant(name: string): Promise<{ repo: Planted; pull: OpenedPull }> {
   // A repository is known by its pull, which waits for it.
@@ -82,12 +26,13 @@ async function plant(name: string): Promise<{ repo: Planted; pull: OpenedPull }>
     if (!uri.includes('dev.knotless.pull')) return
     await until(async () => (await known(uri)).ok, { timeout: 60_000, what: `${uri} to be known` })
   }
-  const repo = await plantOn({ people, dir, indexed }, name)
+  const repo = await plantOn({ people: world.people, dir: world.dir, indexed }, name)
   return { repo, pull: await repo.openPull({ branch: 'topic', files: { 'a.txt': 'a\n' }, body: 'Whole.' }) }
 }
 
 async function merge(pull: OpenedPull): Promise<Answer> {
-  return await post({ url }, method, { pull: pull.uri, head: pull.head }, await tokenFor(people.bob, { aud, lxm: method }))
+  const token = await tokenFor(world.people.bob, { aud: world.did, lxm: method })
+  return await post(world, method, { pull: pull.uri, head: pull.head }, token)
 }
 
 /** Merges until the server is killed; what it would have answered nobody hears. */
@@ -95,7 +40,7 @@ function mergeUnheard(pull: OpenedPull): void {
   merge(pull).catch(() => undefined)
 }
 
-const ofAlice = () => ({ account: people.alice.did })
+const ofAlice = () => ({ account: world.people.alice.did })
 
 /** Each leads the server to a step of the landing and leaves it there. */
 const steps: readonly { name: string; written: boolean; reach(pull: OpenedPull, repo: Planted): Promise<void> }[] = [
@@ -103,7 +48,7 @@ const steps: readonly { name: string; written: boolean; reach(pull: OpenedPull, 
     name: 'while it reads',
     written: false,
     async reach(pull) {
-      const fault = network.faults.add({ fault: 'stall', method: 'com.atproto.sync.getLatestCommit', ...ofAlice() })
+      const fault = world.network.faults.add({ fault: 'stall', method: 'com.atproto.sync.getLatestCommit', ...ofAlice() })
       mergeUnheard(pull)
       await until(() => fault.hits() > 0)
     },
@@ -112,7 +57,7 @@ const steps: readonly { name: string; written: boolean; reach(pull: OpenedPull, 
     name: 'while the pack goes up',
     written: false,
     async reach(pull) {
-      const fault = network.faults.add({ fault: 'stall', method: 'com.atproto.repo.uploadBlob' })
+      const fault = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.uploadBlob' })
       mergeUnheard(pull)
       await until(() => fault.hits() > 0)
     },
@@ -121,7 +66,7 @@ const steps: readonly { name: string; written: boolean; reach(pull: OpenedPull, 
     name: 'when the write was sent and not made',
     written: false,
     async reach(pull) {
-      const fault = network.faults.add({ fault: 'stall', method: 'com.atproto.repo.applyWrites', ...ofAlice() })
+      const fault = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.applyWrites', ...ofAlice() })
       mergeUnheard(pull)
       await until(() => fault.hits() > 0)
     },
@@ -129,16 +74,7 @@ const steps: readonly { name: string; written: boolean; reach(pull: OpenedPull, 
   {
     name: 'when the write was made and its answer lost',
     written: true,
-    async reach(pull, repo) {
-      const held = network.faults.add({ fault: 'stall', method: 'com.atproto.repo.applyWrites', ...ofAlice() })
-      network.faults.add({ fault: 'lose', method: 'com.atproto.repo.applyWrites', ...ofAlice() })
-      mergeUnheard(pull)
-      await until(() => held.hits() > 0)
-      const looking = network.faults.add({ fault: 'stall', method: 'com.atproto.repo.getRecord', ...ofAlice() })
-      held.clear()
-      await until(() => looking.hits() > 0, { what: 'the server to look whether it was made' })
-      assert.ok(repo.uri)
-    },
+    reach: pull => world.loseAnswer('com.atproto.repo.applyWrites', () => mergeUnheard(pull)),
   },
   {
     name: 'as soon as the branch has moved',
@@ -156,11 +92,11 @@ for (const step of steps) {
   test(`LND-11 GWY-15 killed ${step.name}: started again, the pull has landed once or not at all, and asking again gives one landing`, async () => {
     const { repo, pull } = await plant(`step-${landed.length}`)
     await step.reach(pull, repo)
-    await kill()
-    network.faults.clear()
+    await world.kill()
+    world.network.faults.clear()
     assert.equal((await repo.states(pull.uri)).length, step.written ? 1 : 0)
     assert.equal((await repo.refs()).get('main') !== repo.tip, step.written)
-    await start()
+    await world.start()
 
     const answer = await merge(pull)
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
@@ -177,8 +113,8 @@ for (const step of steps) {
 }
 
 test('GWY-6 after all that the log says of every write what became of it, and the mirrors are at the branches', async () => {
-  await kill()
-  const read = readConfig({ ...env, PORT: String(await freePort()) })
+  await world.kill()
+  const read = readConfig({ ...world.env, PORT: String(await freePort()) })
   assert.ok(read.ok)
   // Later, when nothing that an earlier run sent can be on its way any more.
   const server = await createServer(read.config, { now: () => Date.now() + 120_000 })
@@ -187,7 +123,7 @@ test('GWY-6 after all that the log says of every write what became of it, and th
     const { audit, mirrors, indexer } = server.context
     await until(() => audit.open(10).length === 0, { timeout: 60_000, what: 'the log to be settled' })
     await indexer.settled()
-    const lines = audit.list(people.alice.did, { limit: 100 })
+    const lines = audit.list(world.people.alice.did, { limit: 100 })
     for (const { repo, pull, commit } of landed) {
       const about = lines.filter(line => line.repo === repo.uri && line.ref === 'refs/heads/main')
       assert.deepEqual(
