@@ -116,6 +116,15 @@ const pages: Readonly<Record<string, Shown>> = {
   'bad-request': { path: `${queuePath}?page=minus-one`, holds: /Not understood: page/, status: 400 },
 }
 
+/** By how much the layout has shifted, as browsers count it; those entries come with a frame. */
+const shiftOfLayout = `new Promise(done => {
+  let sum = 0
+  new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) sum += entry.value
+  }).observe({ type: 'layout-shift', buffered: true })
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(sum))))
+})`
+
 async function look(who: 'out' | 'in', name: string, { path, holds, status = 200, verbatim = false, to }: Shown): Promise<void> {
   const tab = who === 'in' ? bob : visitor
   const response = await tab.visit(typeof path === 'string' ? path : path())
@@ -124,6 +133,8 @@ async function look(who: 'out' | 'in', name: string, { path, holds, status = 200
   assert.match(text, holds)
   if (!verbatim) assert.doesNotMatch(text, /did:plc:/, 'accounts that have a handle are called by it')
   assert.doesNotMatch(text, /\w\.\.(?!\.)|undefined|NaN|\[object/, 'sentences are whole')
+  const shift = Number(await tab.page.evaluate(shiftOfLayout))
+  assert.ok(shift <= 0.02, `what stands on it moved by ${shift} while it was loaded`)
   const expected = status === 200 ? undefined : new RegExp(`status of ${status}`)
   await lookAt(tab, `${name}-${who}`, expected, status !== 200 && who === 'in' ? twoLooks : looks)
   if (who === (to ?? 'in')) await useIt(tab, name)

@@ -24,8 +24,9 @@ export interface Crashing {
   url: string
   did: Did
   start(): Promise<void>
-  /** Does nothing where it is dead already: a test that failed half-way holds up none after it. */
   kill(): Promise<void>
+  /** After each test: no faults, and the server runs, so that one that failed half-way holds up none after it. */
+  recover(): Promise<void>
   /** Asks for a write into alice's account, and settles when it was made, its answer was lost and the server looks whether it was made. */
   loseAnswer(method: string, ask: () => void): Promise<void>
   end(): Promise<void>
@@ -65,8 +66,10 @@ export async function startCrashing(): Promise<Crashing> {
     await until(ready, { timeout: 60_000, what: 'the server to be ready' })
   }
 
+  const isDead = () => child === undefined || child.exitCode !== null || child.signalCode !== null
+
   async function kill(): Promise<void> {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+    if (child === undefined || isDead()) return
     const { promise: gone, resolve: done } = Promise.withResolvers<void>()
     child.once('exit', () => done())
     child.kill('SIGKILL')
@@ -90,6 +93,11 @@ export async function startCrashing(): Promise<Crashing> {
     await until(async () => looking.hits() > 0 && (await revision()) !== before, { what: 'the server to look whether it was made' })
   }
 
+  async function recover(): Promise<void> {
+    network.faults.clear()
+    if (isDead()) await start()
+  }
+
   async function end(): Promise<void> {
     await kill()
     await network.stop()
@@ -103,5 +111,5 @@ export async function startCrashing(): Promise<Crashing> {
     await end()
     throw error
   }
-  return { network, people, dir, env, url, did: read.config.did, start, kill, loseAnswer, end }
+  return { network, people, dir, env, url, did: read.config.did, start, kill, recover, loseAnswer, end }
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { freePort } from '../../src/devnet/ports.ts'
 import { readRefs } from '../../src/git/packed-refs.ts'
@@ -21,6 +21,7 @@ let world: Crashing
 before(async () => {
   world = await startCrashing()
 })
+afterEach(() => world.recover())
 after(() => world?.end())
 
 /** A repository that is served, and a clone of it with one commit more. */

@@ -1,6 +1,6 @@
 /** The server killed with -9 at each step of a landing in turn, and started again: branch, records, mirror and log agree, and nothing landed twice. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import { freePort } from '../../src/devnet/ports.ts'
 import { readRefs } from '../../src/git/packed-refs.ts'
 import { readConfig } from '../../src/server/config.ts'
@@ -16,6 +16,7 @@ let world: Crashing
 before(async () => {
   world = await startCrashing()
 })
+afterEach(() => world.recover())
 after(() => world?.end())
 
 const known = (uri: string) => fetch(`${world.url}/xrpc/dev.knotless.getMergeStatus?${new URLSearchParams({ pull: uri })}`)

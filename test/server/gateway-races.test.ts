@@ -161,7 +161,8 @@ test('NOT-1 GWY-13 a hundred people whose servers say nothing hold up a merge fo
   const answer = await merge(bob, pull)
   const merged = performance.now() - began - turned
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
-  assert.ok(turned < 10_000, `strangers were turned away within ${turned} ms`)
+  // Who waited for everybody would wait 5 s.
+  assert.ok(turned < 4_500, `strangers were turned away within ${turned} ms`)
   assert.ok(merged < 20_000, `merged within ${merged} ms`)
   const [written] = linesOf(repo).filter(line => line.outcome === 'written')
   assert.match(written?.note ?? '', /^taken from the index: the records of /)

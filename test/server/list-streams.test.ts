@@ -19,12 +19,14 @@ after(async () => {
 const htmlAt = (path: string) => fetch(server.url + path).then(answer => answer.text())
 const streamOf = (html: string) => / data-stream="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
-test('a list without anything on it hears of the first repository, and shows it when it asks', { timeout: 60_000 }, async () => {
+test('a list without anything on it hears of the first repository, and shows it when it asks', { timeout: 60_000 }, async t => {
   const html = await htmlAt('/')
   assert.match(html, /No repository yet/)
   const have = / data-live="repos" data-is="([\w-]+)"/.exec(html)?.[1]
   const ends = new AbortController()
+  t.after(() => ends.abort())
   const stream = await fetch(server.url + streamOf(html), { signal: ends.signal })
+  assert.match(String(stream.headers.get('content-type')), /^text\/event-stream/)
   const owner = await network.createAccount('grower.test')
   const createdAt = new Date().toISOString()
   await owner.create('dev.knotless.repo', { defaultBranch: 'main', collaborators: [], runners: [], createdAt }, 'quince')
@@ -33,7 +35,7 @@ test('a list without anything on it hears of the first repository, and shows it 
     heard += piece
     if (/^data: any@\d+$/m.test(heard)) break
   }
-  ends.abort()
+  assert.match(heard, /^data: any@\d+$/m)
   assert.match(await htmlAt(`/?have=repos.${have}`), /quince/)
   // Those who look for what is not there, and those whose list it is on, follow it too.
   for (const path of ['/', '/?q=nothing-like-it']) assert.match(streamOf(await htmlAt(path)), /^\/events\?of=any%40\d+/, path)

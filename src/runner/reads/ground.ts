@@ -5,7 +5,7 @@ import { readRepoAt } from '../../indexer/sources/read-records.ts'
 import type { RepoRecord, RepositoryFacts, Stored } from '../../queue/facts.ts'
 import { foldRepository } from '../../queue/fold.ts'
 import { layOver } from '../../queue/overlay.ts'
-import { readStanding, type Standing } from '../../queue/transfer.ts'
+import { readStanding } from '../../queue/transfer.ts'
 import type { RepositoryView } from '../../queue/view.ts'
 import type { Ground, Source } from '../types.ts'
 import { type Confirmed, confirm } from './confirm.ts'
@@ -55,9 +55,9 @@ export async function gatherGround(ctx: ReadsContext, stores: Stores, memory: Gr
   const known = index === undefined ? undefined : addressOf(readStanding(index, ctx.now()).governing.uri)
   const looked = new Map<Did, Look>()
   const seeing = { ...stores, looks: noting(stores.looks, looked) }
-  const first = await gatherAt(ctx, seeing, memory, { ...asked, repo: known ?? asked.repo }, known === asked.repo ? index : undefined)
+  const first = await gatherAt(ctx, seeing, memory, { ...asked, repo: known ?? asked.repo }, index)
   // It moved, and the index had not heard of that: the record at the new address governs. One hop.
-  const done = typeof first === 'string' ? await gatherAt(ctx, seeing, memory, { ...asked, repo: first }, undefined) : first
+  const done = typeof first === 'string' ? await gatherAt(ctx, seeing, memory, { ...asked, repo: first }, index) : first
   if (typeof done === 'string') throw new UpstreamError('bad-answer', asked.repo, 'the repository moves on and on')
   const home = memory.asked.get(asked.repo) ?? asked.repo
   for (const address of done.kept.addresses) memory.asked.set(address, home)
@@ -93,7 +93,7 @@ async function readIndex({ appview, log }: ReadsContext, memory: GroundMemory, r
   }
 }
 
-/** The repository at this address, or the address that it has moved to. */
+/** The repository at this address, or the address that it has moved to. `index`: what the index has at the address that was asked for. */
 async function gatherAt(
   ctx: ReadsContext,
   stores: Stores,
@@ -110,7 +110,7 @@ async function gatherAt(
   const [record, refsRead, facts] = await settled([
     readRepoAt(reader, repo, now),
     reader.getRecord(owner, 'dev.knotless.refs', name),
-    index ?? readIndex(ctx, memory, repo),
+    index?.repo.uri === repo ? index : readIndex(ctx, memory, repo),
   ])
   if (record === null) throw new UpstreamError('bad-answer', owner, 'has no such repository')
   const ends = await layEnds(ctx, layOver(facts ?? bare(record), { repo: record }))
@@ -121,9 +121,11 @@ async function gatherAt(
   if (own.state !== 'read') throw new UpstreamError('bad-answer', owner, own.state === 'broken' ? own.detail : 'nothing was pushed yet')
   memory.refs.set(repo, own)
 
-  const laid = facts?.transferredFrom === undefined ? await withWhatCameAlong(ctx, memory, ends, standing) : ends
+  // An index that has heard of the move has all that the owner of then wrote before it.
+  const unheard = facts?.transferredFrom === undefined ? standing.predecessors.map(({ record: left }) => left) : []
+  const laid = await withWhatCameAlong(ctx, memory, ends, { unheard, index })
   const before = foldRepository(laid, now)
-  const owners = standing.predecessors.map(({ record: left }) => left.did)
+  const owners = unheard.map(({ did }) => did)
   const members = membersOf(before.roles, ctx.did, owners)
   const about = { addresses: standing.addresses, oldest: oldestEntry(before) }
   const authors = (asked.again ?? []).flatMap(pull => parseAtUri(pull)?.did ?? [])
@@ -182,12 +184,11 @@ async function withWhatCameAlong(
   ctx: ReadsContext,
   memory: GroundMemory,
   facts: RepositoryFacts,
-  { predecessors }: Standing,
+  { unheard, index }: { unheard: readonly Stored<RepoRecord>[]; index: RepositoryFacts | undefined },
 ): Promise<RepositoryFacts> {
   let all = facts
-  for (const { record } of predecessors) {
-    const address = addressOf(record.uri)
-    const left = address === undefined ? undefined : await readIndex(ctx, memory, address)
+  for (const { uri } of unheard) {
+    const left = index?.repo.uri === uri ? index : await readLeft(uri)
     if (left === undefined) continue
     const { pulls, states, queue, landers, gone } = left
     all = {
@@ -200,6 +201,13 @@ async function withWhatCameAlong(
     }
   }
   return all
+
+  /** An index that did not answer a moment ago is not waited for again. */
+  async function readLeft(uri: string): Promise<RepositoryFacts | undefined> {
+    const address = addressOf(uri)
+    if (address === undefined) return undefined
+    return memory.isIndexAway ? memory.facts.get(address) : await readIndex(ctx, memory, address)
+  }
 }
 
 /** All records; of one that is in both, the second. */

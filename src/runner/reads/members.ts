@@ -20,7 +20,7 @@ export interface MembersRead {
   unread: Did[]
 }
 
-/** Owner, collaborators, named runners, this runner, and whoever owned the repository before it moved (HON-4), each once. */
+/** Owner, collaborators, named runners, this runner, and `before`, who owned the repository before it moved (HON-4), each once. */
 export function membersOf(roles: Roles, self: Did, before: readonly string[] = []): Did[] {
   return didsOf([roles.owner, ...roles.collaborators, ...roles.runners, self, ...before])
 }

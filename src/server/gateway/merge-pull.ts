@@ -71,7 +71,7 @@ async function mergeOnto(ctx: GatewayContext, repo: AtUri, asked: MergeAsked): P
   for (let tried = 1; ; tried++) {
     const done = await tryMerge(ctx, repo, asked, keys)
     if (done.ok !== 'again') return done
-    if (tried === TRIES) return { ok: false, refusal: done.refusal }
+    if (tried === TRIES) return (await landedMeanwhile(ctx, repo, asked, done.refusal)) ?? { ok: false, refusal: done.refusal }
   }
 }
 
@@ -89,13 +89,19 @@ async function tryMerge(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, key
   const { caller } = asked
   const pull = ground.view.pulls.get(asked.pull)
   const ready = readyToMerge(ctx, ground, asked)
-  if ('code' in ready) return (await landedMeanwhile(ctx, repo, asked, ready)) ?? refuse(ctx, { ground, pull, caller }, ready)
+  if ('code' in ready) {
+    const isSettled = ready.code === 'pull-not-open' && pull?.state !== 'merged'
+    const meanwhile = isSettled ? undefined : await landedMeanwhile(ctx, repo, asked, ready)
+    return meanwhile ?? refuse(ctx, { ground, pull, caller }, ready)
+  }
+  // What was judged is one head: another that landed is not what was asked for.
+  const judged = { ...asked, head: ready.head }
   const squashed = await squashPull(ctx, { ground, caller, ...ready })
   if (!squashed.ok)
-    return (await landedMeanwhile(ctx, repo, asked, squashed.refusal)) ?? refuse(ctx, { ground, pull, caller }, squashed.refusal)
+    return (await landedMeanwhile(ctx, repo, judged, squashed.refusal)) ?? refuse(ctx, { ground, pull, caller }, squashed.refusal)
   try {
     const done = await land(ctx, { ground, squashed, keys, asked, ...ready })
-    return (done.ok === false ? await landedMeanwhile(ctx, repo, asked, done.refusal) : undefined) ?? done
+    return (done.ok === false ? await landedMeanwhile(ctx, repo, judged, done.refusal) : undefined) ?? done
   } finally {
     await squashed.close()
   }
@@ -108,7 +114,14 @@ async function landedIn(ctx: GatewayContext, ground: Ground, asked: MergeAsked):
 }
 
 /** Refusals that a landing in between can be the reason of. */
-const byLanding: ReadonlySet<Refusal['code']> = new Set(['pull-not-open', 'branch-not-found', 'head-moved', 'nothing-to-land', 'conflict'])
+const byLanding: ReadonlySet<Refusal['code']> = new Set([
+  'pull-not-open',
+  'branch-moved',
+  'branch-not-found',
+  'head-moved',
+  'nothing-to-land',
+  'conflict',
+])
 
 /**
  * The same merge may be under way through another server (GWY-15). Branch and states are read side by side, so that its landing may have been seen in

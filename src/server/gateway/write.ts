@@ -89,6 +89,10 @@ export async function writeRefs(ctx: GatewayContext, asked: WriteAsked): Promise
   const refusal = late ?? (await writeRefusal(ctx, asked, account, done))
   const said = { code: refusal.code, reason: reasonOf(ctx, ground, refusal) }
   if (ids === undefined) ctx.audit.refused(entries.map(entry => ({ ...entry, ...said })))
-  else ctx.audit.settle(ids, account.unsure && done.code === 'upstream-failed' ? 'unknown' : 'refused', said)
+  else {
+    // A write whose answer was lost may stand: the branch tells, later.
+    const mayStand = account.unsure && (late !== undefined || done.code === 'upstream-failed')
+    ctx.audit.settle(ids, mayStand ? 'unknown' : 'refused', said)
+  }
   return { ok: false, refusal, moved: late === undefined && done.code === 'branch-moved' }
 }

@@ -3,7 +3,7 @@ import type { Topic } from './streams.ts'
 /** The topic of a list: something of some repository is different, which may by now be one that the list did not show. */
 export const ANY = 'any'
 
-/** Lists hear of what they do not show this often at most, in milliseconds: of what they show each hears at once. */
+/** Lists hear of what they do not show this often at most, in milliseconds: of what was on them when they were loaded they hear at once. */
 const EVERY_MS = 10_000
 
 /** Counts that anything changed, at most once in a while, however much did. */

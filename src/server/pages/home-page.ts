@@ -83,6 +83,8 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
   }
   const repositories = ill ? needLook : page.repositories.flatMap(row => lineOf(ctx, row, viewer))
   const of = ill ? counts.ill : mine ? counts.mine : counts.all
+  // What is made for one reader alone is not asked for whenever anything anywhere changes, unless there is nothing else to follow.
+  const isForMany = repositories.length === 0 || viewer === undefined || countRepositories(ctx.database, { member: viewer }) === 0
   const isAll = page.cursor === undefined && asked.cursor === undefined
   return {
     frame: {
@@ -90,7 +92,7 @@ function homeModel(ctx: PageContext, request: FastifyRequest, asked: Query): Hom
         title: titleWords({ key: 'home' }),
         description: 'Merge queues of repositories on the AT Protocol.',
         alternateJson: '/xrpc/dev.knotless.listQueues',
-        live: eventsPath(ctx.anyChange.topic(), ...repositories.map(({ uri }) => topicOf(ctx, uri))),
+        live: eventsPath(...(isForMany ? [ctx.anyChange.topic()] : []), ...repositories.map(({ uri }) => topicOf(ctx, uri))),
       }),
       names: namesOf(ctx.database),
     },

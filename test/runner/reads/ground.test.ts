@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { type AtUri, makeAtUri } from '../../../src/atproto/ids.ts'
 import { UpstreamError } from '../../../src/atproto/upstream-error.ts'
+import { until } from '../../support/until.ts'
 import { awayAppview, key, keyAt, queueOf, type ReadsWorld, startReadsWorld, viewOf } from './support.ts'
 
 const HOUR = 3_600_000
@@ -201,6 +202,14 @@ describe('a repository as it is read for a pass', { timeout: 180_000 }, () => {
     const ground = await world.runner().reads.ground(repo.uri)
     assert.deepEqual([ground.repo, queueOf(ground)], [to, [pear.uri]])
     network.faults.clear()
+    await network.settled()
+    const { reads } = world.runner()
+    await until(async () => (await world.runner().ctx.appview.facts(to))?.transferredFrom !== undefined, {
+      what: 'the index to know both ends',
+    })
+    const lists = calls('com.atproto.repo.listRecords', people.alice.did)
+    assert.deepEqual(queueOf(await reads.ground(repo.uri)), [pear.uri])
+    assert.equal(lists.hits(), 0, 'the records of who owned it are not gone through any more')
   })
 
   test('HON-4 NOT-1 the queue goes along with a move where the index has not seen its last entry, or is away', async () => {
