@@ -146,21 +146,28 @@ test('GWY-15 a merge whose pack is long on its way while another of the same pul
   assert.equal((await repo.states(pull.uri)).length, 1)
 })
 
-test('GWY-15 a merge that judged one head is not answered as the landing of another', async () => {
-  const repo = await world.plant('other-head')
-  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
-  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
-  const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.uploadBlob', times: 1 })
-  const later = merge(world.people.bob, pull, second)
-  await until(() => held.hits() === 1, { what: 'the second server to send its pack' })
-  const files = { ...baseFiles, 'a.txt': 'more\n' }
-  await repo.push('a', makeCommit(repo.gitDir, 'more', files, { parents: [pull.head] }))
-  const first = await merge(world.people.bob, pull)
-  assert.equal(first.status, 200, JSON.stringify(first))
-  held.clear()
-  const { status, body } = await later
-  assert.deepEqual([status, body.error], [400, 'PullNotOpen'])
-})
+for (const [how, ms] of [
+  ['sent at once', 0],
+  ['judged again before it is sent', 1_100],
+] as const) {
+  test(`GWY-15 a merge that judged one head, ${how}, is not answered as the landing of another`, async () => {
+    const repo = await world.plant(`other-head-${ms}`)
+    const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+    await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+    const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.uploadBlob', times: 1 })
+    const later = merge(world.people.bob, pull, second)
+    await until(() => held.hits() === 1, { what: 'the second server to send its pack' })
+    const since = performance.now()
+    const files = { ...baseFiles, 'a.txt': 'more\n' }
+    await repo.push('a', makeCommit(repo.gitDir, 'more', files, { parents: [pull.head] }))
+    const first = await merge(world.people.bob, pull)
+    assert.equal(first.status, 200, JSON.stringify(first))
+    await until(() => performance.now() - since > ms, { what: 'its judgement to be old' })
+    held.clear()
+    const { status, body } = await later
+    assert.deepEqual([status, body.error], [400, 'PullNotOpen'])
+  })
+}
 
 test('STO-7 a write whose answer is lost is found by reading: it lands once, and the log says written', async () => {
   const repo = await world.plant('lost')

@@ -22,8 +22,8 @@ import { gatherRefusal, noteUnread, sourceFailed } from './write-refusal.ts'
 
 type Merged = Awaited<ReturnType<Gateway['mergePull']>>
 type Refused = Extract<Merged, { ok: false }>
-/** `again`: the branch, or what is to land on it, is not what it was. */
-type Tried = Merged | { ok: 'again'; refusal: Refusal }
+/** `again`: the branch, or what is to land on it, is not what it was; `head`: what was to land. */
+type Tried = Merged | { ok: 'again'; refusal: Refusal; head: string }
 
 interface MergeAsked {
   pull: AtUri
@@ -68,15 +68,22 @@ async function repoOfPull(ctx: GatewayContext, pull: AtUri): Promise<AtUri | Ref
 
 async function mergeOnto(ctx: GatewayContext, repo: AtUri, asked: MergeAsked): Promise<Merged> {
   const keys: KeptKeys = new Map()
+  let judged = asked
   for (let tried = 1; ; tried++) {
-    const done = await tryMerge(ctx, repo, asked, keys)
+    const done = await tryMerge(ctx, repo, { asked, judged, keys })
     if (done.ok !== 'again') return done
-    if (tried === TRIES) return (await landedMeanwhile(ctx, repo, asked, done.refusal)) ?? { ok: false, refusal: done.refusal }
+    // What was judged is one head: another that landed meanwhile is not what was asked for.
+    judged = { ...asked, head: done.head }
+    if (tried === TRIES) return (await landedMeanwhile(ctx, repo, judged, done.refusal)) ?? { ok: false, refusal: done.refusal }
   }
 }
 
-/** One try over fresh reads: everything is read, judged, merged and written, or nothing is. */
-async function tryMerge(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, keys: KeptKeys): Promise<Tried> {
+/** One try over fresh reads: everything is read, judged, merged and written, or nothing is. `judged`: with the head of the try before, where there was one. */
+async function tryMerge(
+  ctx: GatewayContext,
+  repo: AtUri,
+  { asked, judged, keys }: { asked: MergeAsked; judged: MergeAsked; keys: KeptKeys },
+): Promise<Tried> {
   const gathered = await gatherGround(ctx, { repo, whole: true, pulls: [asked.pull] })
   if (!gathered.ok) {
     const refusal = gatherRefusal('merge', repo, gathered)
@@ -84,24 +91,23 @@ async function tryMerge(ctx: GatewayContext, repo: AtUri, asked: MergeAsked, key
     return { ok: false, refusal }
   }
   const { ground } = gathered
-  const landed = await landedIn(ctx, ground, asked)
+  const landed = await landedIn(ctx, ground, judged)
   if (landed !== undefined) return { ok: true, ...landed }
   const { caller } = asked
   const pull = ground.view.pulls.get(asked.pull)
   const ready = readyToMerge(ctx, ground, asked)
   if ('code' in ready) {
     const isSettled = ready.code === 'pull-not-open' && pull?.state !== 'merged'
-    const meanwhile = isSettled ? undefined : await landedMeanwhile(ctx, repo, asked, ready)
+    const meanwhile = isSettled ? undefined : await landedMeanwhile(ctx, repo, judged, ready)
     return meanwhile ?? refuse(ctx, { ground, pull, caller }, ready)
   }
-  // What was judged is one head: another that landed is not what was asked for.
-  const judged = { ...asked, head: ready.head }
+  const now = { ...asked, head: ready.head }
   const squashed = await squashPull(ctx, { ground, caller, ...ready })
   if (!squashed.ok)
-    return (await landedMeanwhile(ctx, repo, judged, squashed.refusal)) ?? refuse(ctx, { ground, pull, caller }, squashed.refusal)
+    return (await landedMeanwhile(ctx, repo, now, squashed.refusal)) ?? refuse(ctx, { ground, pull, caller }, squashed.refusal)
   try {
     const done = await land(ctx, { ground, squashed, keys, asked, ...ready })
-    return (done.ok === false ? await landedMeanwhile(ctx, repo, judged, done.refusal) : undefined) ?? done
+    return (done.ok === false ? await landedMeanwhile(ctx, repo, now, done.refusal) : undefined) ?? done
   } finally {
     await squashed.close()
   }
@@ -191,10 +197,10 @@ async function land(
   })
   if (!done.ok) {
     const isMoved = done.moved || done.refusal.code === 'branch-moved'
-    return isMoved ? { ok: 'again', refusal: done.refusal } : { ok: false, refusal: done.refusal }
+    return isMoved ? { ok: 'again', refusal: done.refusal, head } : { ok: false, refusal: done.refusal }
   }
   // Somebody else landed the very same commit: theirs is the state that stands.
-  if (!done.ours || merged === undefined) return { ok: 'again', refusal: refMoved('merge', name, { old: tip, now: commit.id }) }
+  if (!done.ours || merged === undefined) return { ok: 'again', refusal: refMoved('merge', name, { old: tip, now: commit.id }), head }
   return { ok: true, commit: commit.id, uri: makeAtUri(ground.owner, merged.collection, merged.rkey) }
 }
 
