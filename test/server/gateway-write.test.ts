@@ -146,17 +146,17 @@ test('GWY-15 a merge whose pack is long on its way while another of the same pul
   assert.equal((await repo.states(pull.uri)).length, 1)
 })
 
-for (const [how, ms] of [
-  ['sent at once', 0],
-  ['judged again before it is sent', 1_100],
+for (const [how, step, ms] of [
+  ['whose write loses to it', 'com.atproto.repo.applyWrites', 0],
+  ['judged again before it is sent', 'com.atproto.repo.uploadBlob', 1_000],
 ] as const) {
   test(`GWY-15 a merge that judged one head, ${how}, is not answered as the landing of another`, async () => {
     const repo = await world.plant(`other-head-${ms}`)
     const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
     await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
-    const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.uploadBlob', times: 1 })
+    const held = world.network.faults.add({ fault: 'stall', method: step, times: 1 })
     const later = merge(world.people.bob, pull, second)
-    await until(() => held.hits() === 1, { what: 'the second server to send its pack' })
+    await until(() => held.hits() === 1, { what: 'the second server to be on its way' })
     const since = performance.now()
     const files = { ...baseFiles, 'a.txt': 'more\n' }
     await repo.push('a', makeCommit(repo.gitDir, 'more', files, { parents: [pull.head] }))
