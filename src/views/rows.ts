@@ -167,9 +167,9 @@ export function rowTexts({ label, time, words, text, checkHref, now }: Tools) {
     delegation: (given: boolean) => (given ? gatewayLabels.delegated : healthLabels['not-delegated']),
 
     /** A workflow that failed, with its log one click away where its check is known. */
-    failed: (check: Omit<FailedCheck, 'check'> & { check?: string | undefined }) => {
+    failed: (check: FailedCheck) => {
       const run = check.verdict === 'timeout' ? timedOutLabel : runLabel(check.status, check.verdict)
-      const href = check.check === undefined ? undefined : checkHref(check.check)
+      const href = checkHref(check.check)
       const name = html`<bdi>${check.workflow}</bdi>: ${run.word.toLowerCase()}`
       return label({ ...run, word: href === undefined ? name : html`<a href="${href}">${name}</a>` }, true)
     },

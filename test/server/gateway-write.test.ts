@@ -40,6 +40,14 @@ async function merge(account: GatewayWorld['people']['bob'], pull: OpenedPull, s
   return await post(server, method, { pull: pull.uri }, await tokenOf(server, account, { lxm: method }))
 }
 
+/** A repository and a pull onto it that both servers know. */
+async function plantForBoth(name: string): Promise<{ repo: Planted; pull: OpenedPull }> {
+  const repo = await world.plant(name)
+  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
+  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+  return { repo, pull }
+}
+
 async function bothFiles(repo: Planted, server: Served): Promise<void> {
   const tip = (await repo.refs()).get('main') ?? ''
   assert.equal(await fileAt(server, repo.uri, tip, 'a.txt'), 'a')
@@ -87,9 +95,7 @@ test('GWY-5 LND-14 two servers at the same instant: both pulls land, one on the 
 
 test('GWY-15 the same pull merged by one person through two servers at the same instant lands once, and both say how', async () => {
   for (const name of ['twice', 'twice-more', 'twice-again']) {
-    const repo = await world.plant(name)
-    const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
-    await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+    const { repo, pull } = await plantForBoth(name)
     const answers = await Promise.all([merge(world.people.bob, pull), merge(world.people.bob, pull, second)])
     assert.equal(answers[0]?.status, 200, JSON.stringify(answers))
     assert.deepEqual(answers[1], answers[0])
@@ -99,9 +105,7 @@ test('GWY-15 the same pull merged by one person through two servers at the same 
 })
 
 test('GWY-15 a merge that lands while another of the same pull reads is answered as the one that landed it', async () => {
-  const repo = await world.plant('torn')
-  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
-  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+  const { pull } = await plantForBoth('torn')
   await second.context.indexer.settled()
   // The branch is read before it moves, and what the owner wrote after.
   const method = 'com.atproto.repo.listRecords'
@@ -115,9 +119,7 @@ test('GWY-15 a merge that lands while another of the same pull reads is answered
 })
 
 test('GWY-15 a merge that reads the branch after another of the same pull landed, and the states before, is answered as that one', async () => {
-  const repo = await world.plant('torn-too')
-  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
-  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+  const { pull } = await plantForBoth('torn-too')
   await second.context.indexer.settled()
   const account = world.people.alice.did
   const lists = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.listRecords', account, ms: 0 })
@@ -131,9 +133,7 @@ test('GWY-15 a merge that reads the branch after another of the same pull landed
 })
 
 test('GWY-15 a merge whose pack is long on its way while another of the same pull lands is answered as that one', async () => {
-  const repo = await world.plant('overtaken')
-  const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
-  await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+  const { repo, pull } = await plantForBoth('overtaken')
   const held = world.network.faults.add({ fault: 'stall', method: 'com.atproto.repo.uploadBlob', times: 1 })
   const later = merge(world.people.bob, pull, second)
   await until(() => held.hits() === 1, { what: 'the second server to send its pack' })
@@ -151,9 +151,7 @@ for (const [how, step, ms] of [
   ['judged again before it is sent', 'com.atproto.repo.uploadBlob', 1_000],
 ] as const) {
   test(`GWY-15 a merge that judged one head, ${how}, is not answered as the landing of another`, async () => {
-    const repo = await world.plant(`other-head-${ms}`)
-    const pull = await repo.openPull({ branch: 'a', files: { 'a.txt': 'a\n' } })
-    await until(() => second.context.repositories.viewOf(repo.uri)?.view.pulls.size === 1, { what: 'the second server to know the pull' })
+    const { repo, pull } = await plantForBoth(`other-head-${ms}`)
     const held = world.network.faults.add({ fault: 'stall', method: step, times: 1 })
     const later = merge(world.people.bob, pull, second)
     await until(() => held.hits() === 1, { what: 'the second server to be on its way' })

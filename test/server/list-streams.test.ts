@@ -17,7 +17,7 @@ after(async () => {
 })
 
 const htmlAt = (path: string) => fetch(server.url + path).then(answer => answer.text())
-/** From time to time a stream says of all that it follows which version is the latest. */
+/** The newest version that was heard; from time to time a stream says again the one that its reader has. */
 const latest = (heard: string) => Math.max(0, ...[...heard.matchAll(/^data: any@(\d+)$/gm)].map(([, version]) => Number(version)))
 const streamOf = (html: string) => / data-stream="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
