@@ -188,12 +188,13 @@ describe('a repository as it is read for a pass', { timeout: 180_000 }, () => {
 
   test('HON-4 NOT-1 the queue goes along with a move of which the index has seen one end', async () => {
     const { people, network } = world
-    const repo = await world.orchard('half-seen')
+    const repo = await world.orchard('half-seen', { collaborators: [{ did: people.mallory.did }] })
     const pear = await repo.openPull({ branch: 'pear', files: { 'pear.txt': '1\n' } })
     const fig = await repo.openPull({ branch: 'fig', files: { 'fig.txt': '1\n' } })
     await world.queue(people.alice, repo.uri, pear.uri)
-    await world.state(people.carol, repo.uri, fig.uri, { state: 'closed' })
-    const { uri } = await world.queue(people.alice, repo.uri, fig.uri)
+    await world.queue(people.alice, repo.uri, fig.uri)
+    // A collaborator of then, of whom the record at the new address says nothing.
+    const { uri } = await world.queue(people.mallory, repo.uri, fig.uri, { state: 'left' })
     await world.indexed(uri)
     const to = await takeOver(world, repo, 'half-seen')
     await world.indexed(to)
